@@ -1,0 +1,135 @@
+"""What the event socket streams and the database keeps: one struct per kind of record.
+
+A record never holds file content, tool output or an environment value. What it may hold of a
+command or a path depends on ``records.redaction`` and has been masked before it comes here.
+``seq`` is the database's own sequence: the only order there is.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from latch_contracts.outcome import Outcome, State
+from latch_contracts.verdict import Action, Finding
+
+
+class _Record(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    seq: int = 0  # 0 until the database gave one
+    at_ms: int = 0  # wall clock, Unix milliseconds
+    connector: str = ""
+    event: str = ""  # the agent's own event name
+    session: str = ""  # session id as the agent gave it (redaction none: its digest)
+    agent: str = ""  # subagent id, "" for the main agent
+    call: str = ""  # call id as the agent gave it, "" when there is none
+    session_key: str = ""  # 16 hex of the keyed digests, to join with state tables
+    call_key: str = ""
+
+
+class VerdictRecord(_Record, frozen=True, kw_only=True, omit_defaults=True, tag="verdict"):
+    """One proposal was answered. Exactly one of these per answered proposal, allow too."""
+
+    action: Action
+    tool: str = ""  # the agent's own tool name
+    surface: str = ""  # shell, read, write, edit, mcp, …
+    rule: str | None = None
+    reason: str = ""
+    participant: str | None = None
+    findings: tuple[Finding, ...] = ()
+    head: str = ""  # masked head of the command, or the path
+    status: str = ""  # facts status
+    state: State | None = None  # the call's row after this event; None = no row was opened
+    probe: bool = False
+    replay: bool = False  # the same proposal again: same answer, nothing opened
+    note: str = ""  # why no row was opened, or what else a person should know
+    latency_us: int = 0
+    policy: str = ""  # 16 hex fingerprint of the policy that judged
+
+
+class DenialRecord(_Record, frozen=True, kw_only=True, omit_defaults=True, tag="denial"):
+    """The guard refused this call. A refusal is recognised by this entry only, never by wording."""
+
+    rule: str
+    participant: str
+
+
+class OutcomeRecord(_Record, frozen=True, kw_only=True, omit_defaults=True, tag="outcome"):
+    """A result arrived for a call. ``step`` is the step's sequence when it was promoted."""
+
+    outcome: Outcome
+    tool: str = ""
+    before: State | None = None
+    after: State | None = None
+    step: int | None = None
+    why: str = ""  # why nothing was promoted, in words
+    alarm: str = ""  # denied-call-executed, rewritten-input, …
+
+
+class BoundaryRecord(_Record, frozen=True, kw_only=True, omit_defaults=True, tag="boundary"):
+    """A turn, a batch or a session ended: what it closed."""
+
+    scope: str  # turn, batch, session
+    pending_cut: int = 0
+    steps_closed: int = 0
+
+
+class ExpiryRecord(_Record, frozen=True, kw_only=True, omit_defaults=True, tag="expiry"):
+    """Pending calls outlived their window."""
+
+    expired: int
+
+
+class LifecycleRecord(_Record, frozen=True, kw_only=True, omit_defaults=True, tag="lifecycle"):
+    """An agent event that changes no state: session start, prompt, notification, …"""
+
+    note: str = ""
+
+
+class ConfigRecord(_Record, frozen=True, kw_only=True, omit_defaults=True, tag="config"):
+    """The agent's settings changed; ``refused`` when our hooks would have gone with it."""
+
+    source: str = ""
+    path: str = ""
+    refused: bool = False
+    why: str = ""
+
+
+class GapRecord(_Record, frozen=True, kw_only=True, omit_defaults=True, tag="gap"):
+    """Something is missing here, and this stands for it.
+
+    ``what``: ``subscriber`` (this reader was too slow; seqs from..to were dropped),
+    ``unreachable`` (a shim answered without the daemon), ``oversize``, ``pruned``.
+    """
+
+    what: str
+    from_seq: int = 0
+    to_seq: int = 0
+    count: int = 0
+    detail: str = ""
+
+
+class FaultRecord(_Record, frozen=True, kw_only=True, omit_defaults=True, tag="fault"):
+    """A peer, a payload or a part of ours went wrong; ``code`` is closed, ``detail`` value-free."""
+
+    code: str
+    detail: str = ""
+
+
+class HealthRecord(_Record, frozen=True, kw_only=True, omit_defaults=True, tag="health"):
+    """The daemon started, stopped, or its health changed."""
+
+    health: str
+    note: str = ""
+
+
+Record = (
+    VerdictRecord
+    | DenialRecord
+    | OutcomeRecord
+    | BoundaryRecord
+    | ExpiryRecord
+    | LifecycleRecord
+    | ConfigRecord
+    | GapRecord
+    | FaultRecord
+    | HealthRecord
+)

@@ -1,0 +1,88 @@
+"""Hook payloads, read strictly: one JSON object in UTF-8, no key twice, nothing that can't be said back.
+
+A lenient reader takes the last of two equal keys; an agent may take the first, and then what was
+judged is not what runs.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any, Final, NoReturn
+
+from latch_contracts.errors import BadPayload
+
+MAX_DEPTH: Final = 64  # real payloads stay under 12; a bomb is refused before any walk recurses
+
+
+def loads(payload: bytes) -> dict[str, Any]:
+    """The payload's object. Raises BadPayload, naming the member where there is one to name."""
+    try:
+        text = payload.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise BadPayload("payload", f"is not UTF-8 at byte {error.start}") from None
+    if not text.strip():
+        raise BadPayload("payload", "is empty")
+    try:
+        value = json.loads(
+            text.removeprefix("\ufeff"),
+            object_pairs_hook=_object,
+            parse_constant=_constant,
+            parse_float=_float,
+        )
+    except json.JSONDecodeError as error:
+        raise BadPayload("payload", f"is not JSON: {error.msg.lower()} at character {error.pos}") from None
+    except RecursionError:
+        raise BadPayload("payload", "is nested too deeply") from None
+    except ValueError as error:  # an integer with more digits than int() takes
+        raise BadPayload("payload", f"holds a number that can't be read: {error}") from None
+    if not isinstance(value, dict):
+        raise BadPayload("payload", "is not a JSON object")
+    _check(value, "", 0)
+    return value
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        seen: set[str] = set()
+        for key, _ in pairs:
+            if key in seen:
+                raise BadPayload(_printable(key), "appears twice in one object")
+            seen.add(key)
+    return members
+
+
+def _constant(name: str) -> NoReturn:
+    raise BadPayload("payload", f"holds {name}, which is not JSON")
+
+
+def _float(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise BadPayload("payload", "holds a number too large to be said back")
+    return value
+
+
+def _check(value: Any, where: str, depth: int) -> None:
+    if depth > MAX_DEPTH:
+        raise BadPayload(where or "payload", f"is nested more than {MAX_DEPTH} deep")
+    if isinstance(value, str):
+        if not value.isascii():
+            try:
+                value.encode("utf-8")
+            except UnicodeEncodeError:
+                raise BadPayload(where or "payload", "holds a lone surrogate") from None
+    elif isinstance(value, dict):
+        for key, member in value.items():
+            _check(key, where or "payload", depth + 1)
+            _check(member, _printable(key), depth + 1)
+    elif isinstance(value, list):
+        for member in value:
+            _check(member, where, depth + 1)
+
+
+def _printable(key: str) -> str:
+    """A key as it may stand in a reason: short, one line, no controls."""
+    text = "".join(c if c.isprintable() and not "\ud800" <= c <= "\udfff" else "?" for c in key[:64])
+    return text or "(empty key)"
