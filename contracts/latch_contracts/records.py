@@ -39,7 +39,6 @@ class VerdictRecord(_Record, frozen=True, kw_only=True, omit_defaults=True, tag=
     status: str = ""  # facts status
     state: State | None = None  # the call's row after this event; None = no row was opened
     probe: bool = False
-    replay: bool = False  # the same proposal again: same answer, nothing opened
     note: str = ""  # why no row was opened, or what else a person should know
     latency_us: int = 0
     policy: str = ""  # 16 hex fingerprint of the policy that judged

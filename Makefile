@@ -1,0 +1,48 @@
+# Everything a person does with a checkout. Needs Python ≥ 3.11, git and make; the rest is installed into .venv.
+PYTHON ?= python3
+VENV := .venv
+PY := $(VENV)/bin/python
+.DEFAULT_GOAL := help
+.PHONY: help run test demo setup bench lint live clean
+
+help:  ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-6s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+run: $(VENV)/.run  ## install into .venv, then run the daemon here and show every decision
+	@$(VENV)/bin/latchd --log-format human
+
+test: $(VENV)/.dev  ## every test, fast and slow
+	@$(PY) -m pytest -q -m "not live"
+
+demo: $(VENV)/.run  ## replay a session through the real shim and a private daemon
+	@$(VENV)/bin/latchctl demo
+
+setup: $(VENV)/.dev  ## the development tools as well
+
+bench: $(VENV)/.dev  ## the figures in docs/speed.md, measured here
+	@$(PY) -m bench
+
+lint: $(VENV)/.dev  ## format, lint and both type checkers
+	@$(VENV)/bin/ruff format --check .
+	@$(VENV)/bin/ruff check .
+	@$(VENV)/bin/mypy
+	@$(VENV)/bin/pyright --pythonpath $(PY)
+
+live: $(VENV)/.dev  ## drive the real agent CLIs in a namespace without a network
+	@$(PY) -m pytest -q -m live tests/live
+
+clean:
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis
+
+$(PY):
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "latchd needs Python 3.11 or newer; name one: make PYTHON=/path/to/python3.11" >&2; exit 1; }
+	@$(PYTHON) -m venv $(VENV)
+	@$(PY) -m pip install -q --upgrade "pip>=25.1"  # 25.1: dependency groups
+
+$(VENV)/.run: pyproject.toml | $(PY)
+	@$(PY) -m pip install -q -e .
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml | $(PY)
+	@$(PY) -m pip install -q -e . --group dev
+	@touch $@ $(VENV)/.run

@@ -1,0 +1,79 @@
+"""Masks what looks like a secret in text that a record may hold, and keeps that text short and printable.
+
+Masking comes before cutting: a secret that straddles the limit must not survive as its first half.
+Every pattern is linear: one pass, no nested repetition.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+HEAD_BYTES: Final = 120  # enough to recognise a command, too short to hold a file
+# Nothing past this is looked at: the head is cut from the front, and a secret can't hide behind it.
+_SCANNED: Final = 4096
+_MASK: Final = "‹masked›"
+
+_SECRET_NAME: Final = (
+    r"[A-Za-z0-9_.-]*(?:passw(?:or)?d|passphrase|pwd|secret|token|api[_-]?key|apikey|access[_-]?key|private[_-]?key"
+    r"|credential|auth|cookie|session|dsn|signature)[A-Za-z0-9_.-]*"
+)
+_VALUE: Final = r"(?:'[^']*'?|\"[^\"]*\"?|[^\s'\";|&]+)"
+
+_PATTERNS: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
+    # before name=value, which would take the scheme's own name for the secret
+    (re.compile(r"(?i)\b(bearer|basic|digest|token)(\s+)[A-Za-z0-9+/=._~-]{6,}"), rf"\1\2{_MASK}"),
+    # name=value, --name value, "name": value
+    (re.compile(rf"(?i)\b({_SECRET_NAME})(['\"]?\s*[=:]\s*){_VALUE}"), rf"\1\2{_MASK}"),
+    (re.compile(rf"(?i)(--?{_SECRET_NAME})(\s+){_VALUE}"), rf"\1\2{_MASK}"),
+    (re.compile(r"(?i)(\s-u\s*|--user[ =]|--proxy-user[ =])([^\s:'\"]*:)[^\s'\"]+"), rf"\1\2{_MASK}"),
+    (re.compile(r"([a-z][a-z0-9+.-]{1,20}://[^\s/:@'\"]*:)[^\s/@'\"]+(@)"), rf"\1{_MASK}\2"),
+    # tokens that their issuers made recognisable
+    (
+        re.compile(
+            r"\b(?:gh[pousr]_|github_pat_|glpat-|sk-|sk_live_|rk_live_|pk_live_|xox[abprs]-|npm_|pypi-|hf_|dop_v1_|shpat_"
+            r"|AKIA|ASIA|AIza|ya29\.|eyJ|AGE-SECRET-KEY-|SG\.|key-|whsec_)[A-Za-z0-9_\-./+=]{8,}"
+        ),
+        _MASK,
+    ),
+    (re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*", re.DOTALL), _MASK),
+    # long runs of hex or base64 with no word in them
+    (re.compile(r"\b[0-9a-fA-F]{32,}\b"), _MASK),
+    (re.compile(r"\b(?=[A-Za-z0-9+_-]*[0-9])(?=[A-Za-z0-9+_-]*[A-Z])(?=[A-Za-z0-9+_-]*[a-z])[A-Za-z0-9+_-]{32,}={0,2}"), _MASK),
+)
+
+
+def mask(text: str) -> str:
+    """The text with everything that looks like a secret replaced."""
+    for pattern, replacement in _PATTERNS:
+        text = pattern.sub(replacement, text)
+    return text
+
+
+def head(text: str, limit: int = HEAD_BYTES) -> str:
+    """The masked beginning of a text, one printable line of at most ``limit`` UTF-8 bytes."""
+    return _cut(printable(mask(text[:_SCANNED])), limit)
+
+
+def printable(text: str) -> str:
+    """One line: line breaks as ⏎, other controls, surrogates and direction marks as ?."""
+    if text.isprintable():
+        return text
+    return "".join(_shown(character) for character in text)
+
+
+def _shown(character: str) -> str:
+    if character == "\n":
+        return "⏎"
+    if character == "\t":
+        return " "
+    if character == "\0":
+        return "…"  # a dynamic part of a word
+    return character if character.isprintable() else "?"
+
+
+def _cut(text: str, limit: int) -> str:
+    data = text.encode("utf-8", "replace")
+    if len(data) <= limit:
+        return text
+    return data[: limit - 3].decode("utf-8", "ignore") + "…"

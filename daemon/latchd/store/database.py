@@ -1,0 +1,214 @@
+"""The database file: opening, migrating, quarantining, committing. The only importer of apsw.
+
+One connection writes, on the daemon's own thread. ``BEGIN IMMEDIATE`` always: a transaction that
+reads first and writes later can fail at once whatever the time-out says.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+from collections.abc import Iterator, Sequence
+from importlib import resources
+from pathlib import Path
+from typing import Any, Final
+
+import apsw
+
+APPLICATION_ID: Final = 0x6C746364  # "ltcd"
+SCHEMA: Final = 1
+# The agent waits: a foreign lock holder costs at most this much, then the floor answers.
+BUSY_MS: Final = 250
+_COMPANIONS: Final = ("", "-wal", "-shm")
+
+
+class StoreError(Exception):
+    """The store could not do it. Nothing of the transaction is kept; the text is one line for a person."""
+
+
+class StoreUnusable(StoreError):
+    """The file can't be opened as ours (newer schema, foreign database, read-only place). Do not start."""
+
+
+class Database:
+    """An open database. ``moved_aside`` names where a corrupt predecessor went, "" when there was none."""
+
+    def __init__(self, connection: apsw.Connection, path: Path, moved_aside: str) -> None:
+        self._connection = connection
+        self.path = path
+        self.moved_aside = moved_aside
+        self._identity = _identity(path)
+
+    @classmethod
+    def open(cls, path: Path, *, full_sync: bool = True) -> Database:
+        """Open or create. A corrupt file is moved aside whole; a newer or foreign one is refused."""
+        try:
+            return cls(_connect(path, full_sync), path, "")
+        except (apsw.NotADBError, apsw.CorruptError):
+            aside = _quarantine(path)
+        except apsw.Error as error:
+            raise StoreUnusable(f"database `{path}`: {_text(error)}") from error
+        try:
+            return cls(_connect(path, full_sync), path, str(aside))
+        except apsw.Error as error:
+            raise StoreUnusable(f"database `{path}`: {_text(error)}") from error
+
+    @contextlib.contextmanager
+    def transaction(self) -> Iterator[None]:
+        """All of the block or nothing of it. Raises StoreError; never await inside.
+
+        INVARIANT (a failed commit is not an answer): when COMMIT raises, what is on disk is unknown;
+        the caller must give the stricter answer or read again.
+        """
+        try:
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self._connection.execute("COMMIT")
+            except BaseException:
+                # After FULL or IOERR SQLite has rolled back already; a bare ROLLBACK would then
+                # raise and hide the cause.
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
+                raise
+        except apsw.Error as error:
+            raise StoreError(_text(error)) from error
+
+    def run(self, sql: str, values: Sequence[Any] = ()) -> int:
+        """Execute one statement; the number of rows it changed. Raises StoreError."""
+        try:
+            self._connection.execute(sql, values)
+            return self._connection.changes()
+        except apsw.Error as error:
+            raise StoreError(_text(error)) from error
+
+    def insert(self, sql: str, values: Sequence[Any]) -> int:
+        """Execute one INSERT; its rowid."""
+        self.run(sql, values)
+        return self._connection.last_insert_rowid()
+
+    def row(self, sql: str, values: Sequence[Any] = ()) -> tuple[Any, ...] | None:
+        rows = self.rows(sql, values)
+        return rows[0] if rows else None
+
+    def rows(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        try:
+            return self._connection.execute(sql, values).fetchall()
+        except apsw.Error as error:
+            raise StoreError(_text(error)) from error
+
+    def is_in_place(self) -> bool:
+        """Whether the path still names the file we write. SQLite keeps writing to an unlinked one."""
+        return _identity(self.path) == self._identity
+
+    def close(self) -> None:
+        with contextlib.suppress(apsw.Error):
+            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        self._connection.close()
+
+
+def checkpoint(path: Path) -> None:
+    """Move the log into the database from a connection of its own; safe beside the writer, in a thread.
+
+    Raises StoreError. PASSIVE: it takes what it can get and never makes the writer wait.
+    """
+    try:
+        connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
+        try:
+            connection.set_busy_timeout(BUSY_MS)
+            connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+        finally:
+            connection.close()
+    except apsw.Error as error:
+        raise StoreError(_text(error)) from error
+
+
+def _connect(path: Path, full_sync: bool) -> apsw.Connection:
+    existed = path.exists() and path.stat().st_size > 0
+    old_mask = os.umask(0o077)
+    try:
+        connection = apsw.Connection(str(path))
+    finally:
+        os.umask(old_mask)
+    try:
+        connection.set_busy_timeout(BUSY_MS)  # before journal_mode, which takes a lock itself
+        if existed:
+            # Closing a damaged database deletes its log; until it is proven sound the log stays.
+            _keep_log(connection, True)
+            _check_ours(connection, path)
+            _keep_log(connection, False)
+        mode = connection.pragma("journal_mode", "wal")
+        if mode != "wal":
+            raise StoreUnusable(f"database `{path}` can't use a write-ahead log here (journal mode {mode})")
+        connection.pragma("synchronous", "FULL" if full_sync else "NORMAL")
+        connection.pragma("wal_autocheckpoint", 0)  # checkpoints are the scheduler's, off the hot path
+        connection.pragma("journal_size_limit", 16 * 1024 * 1024)
+        connection.pragma("trusted_schema", 0)
+        connection.pragma("cell_size_check", 1)
+        connection.pragma("foreign_keys", 1)
+        connection.pragma("temp_store", "memory")
+        connection.pragma("cache_size", -20000)
+        _migrate(connection)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _keep_log(connection: apsw.Connection, keep: bool) -> None:
+    flag = ctypes.c_int(keep)
+    connection.file_control("main", apsw.SQLITE_FCNTL_PERSIST_WAL, ctypes.addressof(flag))
+
+
+def _check_ours(connection: apsw.Connection, path: Path) -> None:
+    version = connection.pragma("user_version")
+    application = connection.pragma("application_id")
+    if application != APPLICATION_ID:
+        tables = connection.execute("SELECT count(*) FROM sqlite_schema").fetchall()[0][0]
+        if application != 0 or tables:
+            raise StoreUnusable(f"database `{path}` belongs to another program")
+    elif version > SCHEMA:
+        raise StoreUnusable(f"database `{path}` has schema {version}, this latchd knows {SCHEMA}; upgrade latchd")
+    if connection.pragma("quick_check", 1) != "ok":
+        raise apsw.CorruptError("quick_check found damage")
+
+
+def _migrate(connection: apsw.Connection) -> None:
+    if connection.pragma("user_version") == SCHEMA:
+        return
+    schema = resources.files("latchd.store").joinpath("schema.sql").read_text("utf-8")
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        if connection.pragma("user_version") == 0:
+            connection.execute(schema)
+            connection.pragma("application_id", APPLICATION_ID)
+            connection.pragma("user_version", SCHEMA)
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+def _quarantine(path: Path) -> Path:
+    """Rename the file and its companions together, so that no stale log is replayed into a new one."""
+    number = 1
+    while (aside := path.with_name(f"{path.name}.corrupt-{number}")).exists():
+        number += 1
+    for suffix in _COMPANIONS:
+        with contextlib.suppress(FileNotFoundError):
+            os.rename(f"{path}{suffix}", f"{aside}{suffix}")
+    return aside
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+def _text(error: apsw.Error) -> str:
+    return " ".join(str(error).split()) or type(error).__name__

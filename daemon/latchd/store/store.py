@@ -1,0 +1,293 @@
+"""What is remembered, in functions named after facts. Each runs inside the caller's transaction.
+
+Values in and out are keyed digests, states, masks, sequences and instants; SQL stays in here.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import msgspec
+
+from latch_contracts.outcome import State
+from latch_contracts.records import Record
+from latch_contracts.verdict import Action
+from latchd.store.database import Database
+from latchd.windows import Instant
+
+
+class CallRow(msgspec.Struct, frozen=True):
+    """One call's row. Digests are 32 bytes; ``agent`` is b"" for the main agent."""
+
+    session: bytes
+    call: bytes
+    name: bytes
+    agent: bytes
+    state: State
+    fingerprint: bytes
+    input: bytes
+    policy: bytes
+    action: Action
+    rule: str
+    operations: int
+    opened: Instant
+    opened_seq: int = 0
+    closed_seq: int = 0
+    result: bytes = b""
+
+
+class SessionRow(msgspec.Struct, frozen=True):
+    session: bytes
+    connector: str
+    turn: bytes
+    closed_seq: int
+    first_ms: int
+    last_ms: int
+    last_seq: int
+
+
+class Bounds(msgspec.Struct, frozen=True):
+    """How much is kept. Final rows are tombstones for redeliveries, so they outlive the window by far."""
+
+    sessions: int = 4096
+    pending_per_session: int = 256
+    calls: int = 262_144
+    steps: int = 262_144
+    files_per_session: int = 4096
+    records: int = 500_000
+    records_ms: int = 30 * 24 * 3600 * 1000
+    batch: int = 500  # rows a sweep removes of one kind, so that no decision waits for a long one
+
+
+_CALL_COLUMNS: Final = (
+    "session, call, name, agent, state, fingerprint, input, policy, action, rule, operations, boot, boot_ns, wall_ms, "
+    "opened_seq, closed_seq, result"
+)
+_encoder: Final = msgspec.msgpack.Encoder()
+_decoder: Final = msgspec.msgpack.Decoder(Record)
+
+
+class Store:
+    def __init__(self, database: Database) -> None:
+        self.database = database
+
+    # records
+
+    def append_record(self, record: Record, name: bytes = b"") -> Record:
+        """Store the record; the same one with its sequence."""
+        seq = self.database.insert(
+            "INSERT INTO records (at_ms, kind, name, body) VALUES (?, ?, ?, ?)",
+            (record.at_ms, str(record.__struct_config__.tag), name, _encoder.encode(record)),
+        )
+        return msgspec.structs.replace(record, seq=seq)
+
+    def amend_record(self, record: Record) -> Record:
+        """Complete a record of this very transaction, once what it counts is known."""
+        self.database.run(
+            "UPDATE records SET body = ? WHERE seq = ?",
+            (_encoder.encode(msgspec.structs.replace(record, seq=0)), record.seq),
+        )
+        return record
+
+    def records_after(self, seq: int, limit: int) -> list[Record]:
+        rows = self.database.rows(
+            "SELECT seq, body FROM records WHERE seq > ? ORDER BY seq LIMIT ?", (seq, limit)
+        )
+        return [_record(*row) for row in rows]
+
+    def records_named(self, name: bytes) -> list[Record]:
+        rows = self.database.rows(
+            "SELECT seq, body FROM records WHERE name = ? AND name <> x'' ORDER BY seq", (name,)
+        )
+        return [_record(*row) for row in rows]
+
+    def record(self, seq: int) -> Record | None:
+        row = self.database.row("SELECT seq, body FROM records WHERE seq = ?", (seq,))
+        return None if row is None else _record(*row)
+
+    def newest_seq(self) -> int:
+        row = self.database.row("SELECT max(seq) FROM records")
+        return 0 if row is None or row[0] is None else int(row[0])
+
+    # sessions
+
+    def session(self, session: bytes) -> SessionRow | None:
+        row = self.database.row(
+            "SELECT session, connector, turn, closed_seq, first_ms, last_ms, last_seq FROM sessions WHERE session = ?",
+            (session,),
+        )
+        return None if row is None else SessionRow(*row)
+
+    def touch_session(self, session: bytes, connector: str, at_ms: int, seq: int) -> None:
+        self.database.run(
+            "INSERT INTO sessions (session, connector, first_ms, last_ms, last_seq) VALUES (?1, ?2, ?3, ?3, ?4) "
+            "ON CONFLICT (session) DO UPDATE SET last_ms = ?3, last_seq = ?4",
+            (session, connector, at_ms, seq),
+        )
+
+    def set_turn(self, session: bytes, turn: bytes) -> None:
+        self.database.run("UPDATE sessions SET turn = ? WHERE session = ?", (turn, session))
+
+    def close_session(self, session: bytes, seq: int) -> int:
+        """Close the committed window at ``seq`` and forget what files were seen; the steps it closed."""
+        row = self.database.row(
+            "SELECT count(*) FROM steps WHERE session = ?1 AND seq > "
+            "coalesce((SELECT closed_seq FROM sessions WHERE session = ?1), 0)",
+            (session,),
+        )
+        self.database.run("UPDATE sessions SET closed_seq = ? WHERE session = ?", (seq, session))
+        self.database.run("DELETE FROM files WHERE session = ?", (session,))
+        return 0 if row is None else int(row[0])
+
+    def sessions(self, limit: int) -> list[tuple[SessionRow, dict[str, int]]]:
+        """The latest sessions, each with how many calls stand in which state and how many steps count."""
+        rows = self.database.rows(
+            "SELECT session, connector, turn, closed_seq, first_ms, last_ms, last_seq FROM sessions "
+            "ORDER BY last_seq DESC LIMIT ?",
+            (limit,),
+        )
+        found: list[tuple[SessionRow, dict[str, int]]] = []
+        for row in rows:
+            session = SessionRow(*row)
+            counts = {
+                str(state): int(count)
+                for state, count in self.database.rows(
+                    "SELECT state, count(*) FROM calls WHERE session = ? GROUP BY state", (session.session,)
+                )
+            }
+            steps = self.database.row(
+                "SELECT count(*) FROM steps WHERE session = ? AND seq > ?", (session.session, session.closed_seq)
+            )
+            counts["steps"] = 0 if steps is None else int(steps[0])
+            found.append((session, counts))
+        return found
+
+    # calls
+
+    def call(self, session: bytes, call: bytes) -> CallRow | None:
+        row = self.database.row(
+            f"SELECT {_CALL_COLUMNS} FROM calls WHERE session = ? AND call = ?",  # noqa: S608 (a constant)
+            (session, call),
+        )
+        return None if row is None else _call(row)
+
+    def calls_named(self, name: bytes) -> list[CallRow]:
+        rows = self.database.rows(
+            f"SELECT {_CALL_COLUMNS} FROM calls WHERE name = ? ORDER BY opened_seq",  # noqa: S608 (a constant)
+            (name,),
+        )
+        return [_call(row) for row in rows]
+
+    def open_call(self, row: CallRow) -> None:
+        self.database.run(
+            f"INSERT INTO calls ({_CALL_COLUMNS}) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",  # noqa: S608 (a constant)
+            (
+                *(row.session, row.call, row.name, row.agent, row.state.value, row.fingerprint, row.input),
+                *(row.policy, row.action.value, row.rule, row.operations),
+                *(row.opened.boot, row.opened.boot_ns, row.opened.wall_ms),
+                *(row.opened_seq, row.closed_seq, row.result),
+            ),
+        )
+
+    def close_call(self, row: CallRow, state: State, seq: int, result: bytes) -> None:
+        self.database.run(
+            "UPDATE calls SET state = ?, closed_seq = ?, result = ? WHERE session = ? AND call = ? AND state = ?",
+            (state.value, seq, result, row.session, row.call, State.PENDING.value),
+        )
+
+    def promote(self, row: CallRow, seq: int, at: Instant) -> None:
+        """The step that a pending call became, under the sequence of the result that proved it."""
+        self.database.run(
+            "INSERT INTO steps (seq, session, call, policy, operations, boot, boot_ns, wall_ms) VALUES (?,?,?,?,?,?,?,?)",
+            (seq, row.session, row.call, row.policy, row.operations, at.boot, at.boot_ns, at.wall_ms),
+        )
+
+    def step_of(self, session: bytes, call: bytes) -> int | None:
+        row = self.database.row("SELECT seq FROM steps WHERE session = ? AND call = ?", (session, call))
+        return None if row is None else int(row[0])
+
+    def cut_pending(self, session: bytes, agent: bytes | None, seq: int, result: bytes) -> int:
+        """Cut what the session has pending, of one agent or (None) of all; how many."""
+        return self.database.run(
+            "UPDATE calls SET state = ?1, closed_seq = ?2, result = ?3 "
+            "WHERE session = ?4 AND state = 'pending' AND (?5 IS NULL OR agent = ?5)",
+            (State.CUT.value, seq, result, session, agent),
+        )
+
+    def pending(self, limit: int) -> list[CallRow]:
+        """The oldest pending calls of all sessions."""
+        rows = self.database.rows(
+            f"SELECT {_CALL_COLUMNS} FROM calls WHERE state = 'pending' ORDER BY opened_seq LIMIT ?",  # noqa: S608
+            (limit,),
+        )
+        return [_call(row) for row in rows]
+
+    def oldest_pending_over(self, session: bytes, cap: int) -> CallRow | None:
+        """The session's oldest pending call when it has more than ``cap``, else None."""
+        row = self.database.row(
+            f"SELECT {_CALL_COLUMNS} FROM calls WHERE session = ?1 AND state = 'pending' "  # noqa: S608 (a constant)
+            "AND (SELECT count(*) FROM calls WHERE session = ?1 AND state = 'pending') > ?2 "
+            "ORDER BY opened_seq LIMIT 1",
+            (session, cap),
+        )
+        return None if row is None else _call(row)
+
+    # files
+
+    def see_file(self, session: bytes, path: bytes, seq: int, stamp: bytes) -> None:
+        self.database.run(
+            "INSERT INTO files (session, path, seq, stamp) VALUES (?1, ?2, ?3, ?4) "
+            "ON CONFLICT (session, path) DO UPDATE SET seq = ?3, stamp = ?4",
+            (session, path, seq, stamp),
+        )
+
+    def seen_file(self, session: bytes, path: bytes) -> bytes | None:
+        row = self.database.row("SELECT stamp FROM files WHERE session = ? AND path = ?", (session, path))
+        return None if row is None else bytes(row[0])
+
+    # bounds
+
+    def prune(self, bounds: Bounds, now_ms: int) -> int:
+        """Remove a batch of what is over its bound, oldest first; how many rows of records went."""
+        database, batch = self.database, bounds.batch
+        for table, order, cap, keep in (
+            ("calls", "opened_seq", bounds.calls, "AND state <> 'pending'"),
+            ("steps", "seq", bounds.steps, ""),
+        ):
+            database.run(
+                f"DELETE FROM {table} WHERE {order} IN (SELECT {order} FROM {table} WHERE true {keep} ORDER BY {order} "  # noqa: S608
+                f"LIMIT max(0, min(?1, (SELECT count(*) FROM {table}) - ?2))) {keep}",
+                (batch, cap),
+            )
+        database.run(
+            "DELETE FROM sessions WHERE session IN (SELECT session FROM sessions ORDER BY last_seq "
+            "LIMIT max(0, min(?1, (SELECT count(*) FROM sessions) - ?2))) "
+            "AND session NOT IN (SELECT session FROM calls WHERE state = 'pending')",
+            (batch, bounds.sessions),
+        )
+        database.run("DELETE FROM files WHERE session NOT IN (SELECT session FROM sessions)")
+        return database.run(
+            "DELETE FROM records WHERE seq IN (SELECT seq FROM records WHERE at_ms < ?1 "
+            "OR seq <= (SELECT max(seq) FROM records) - ?2 ORDER BY seq LIMIT ?3)",
+            (now_ms - bounds.records_ms, bounds.records, batch),
+        )
+
+
+def _call(row: tuple[object, ...]) -> CallRow:
+    values = list(row)
+    boot, boot_ns, wall_ms = values[11:14]
+    return msgspec.convert(
+        dict(
+            zip(
+                CallRow.__struct_fields__,
+                [*values[:11], {"boot": boot, "boot_ns": boot_ns, "wall_ms": wall_ms}, *values[14:]],
+                strict=True,
+            )
+        ),
+        CallRow,
+        builtin_types=(bytes,),
+    )
+
+
+def _record(seq: int, body: bytes) -> Record:
+    return msgspec.structs.replace(_decoder.decode(body), seq=seq)

@@ -1,0 +1,62 @@
+"""What the event socket tells of the state: one call joined, and the sessions there are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from latch_contracts.connectors import CONNECTORS
+from latch_contracts.facts import Operation
+from latch_contracts.wire import VERSION, CallView
+from latchd.keys import Keys, shown
+from latchd.store.store import CallRow, Store
+
+_OPERATIONS = tuple(Operation)
+
+
+def operation_mask(operations: frozenset[Operation]) -> int:
+    """The operations as bits, in the order the vocabulary lists them; it is only ever appended to."""
+    return sum(1 << index for index, operation in enumerate(_OPERATIONS) if operation in operations)
+
+
+def operations_of(mask: int) -> list[str]:
+    return [operation.value for index, operation in enumerate(_OPERATIONS) if mask >> index & 1]
+
+
+def show(store: Store, keys: Keys, call_id: str) -> CallView:
+    """Every row and record under this call id, whatever agent and session; empty lists when none."""
+    names = [keys.call_name(connector, call_id) for connector in CONNECTORS]
+    rows = [row for name in names for row in store.calls_named(name)]
+    records = [record for name in names for record in store.records_named(name)]
+    records.sort(key=lambda record: record.seq)
+    return CallView(VERSION, call_id, [_state(store, row) for row in rows], records)
+
+
+def sessions(store: Store, limit: int) -> list[dict[str, Any]]:
+    """The latest sessions with their counts; ``session_key`` joins them to records."""
+    return [
+        {
+            "session_key": shown(row.session),
+            "connector": row.connector,
+            "first_ms": row.first_ms,
+            "last_ms": row.last_ms,
+            "last_seq": row.last_seq,
+            "closed_seq": row.closed_seq,
+            "counts": counts,
+        }
+        for row, counts in store.sessions(min(max(limit, 1), 1000))
+    ]
+
+
+def _state(store: Store, row: CallRow) -> dict[str, Any]:
+    return {
+        "session_key": shown(row.session),
+        "call_key": shown(row.call),
+        "state": row.state.value,
+        "action": row.action.value,
+        "rule": row.rule,
+        "operations": operations_of(row.operations),
+        "opened_seq": row.opened_seq,
+        "opened_ms": row.opened.wall_ms,
+        "closed_seq": row.closed_seq,
+        "step": store.step_of(row.session, row.call),
+    }

@@ -1,0 +1,159 @@
+"""The database file, on real files: created, kept, refused, moved aside."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import apsw
+import pytest
+
+from latchd.store.database import SCHEMA, Database, StoreError, StoreUnusable, checkpoint
+
+
+def raw(path: Path) -> apsw.Connection:
+    return apsw.Connection(str(path))
+
+
+def test_a_new_database_is_private_ours_and_durable(tmp_path: Path) -> None:
+    path = tmp_path / "latchd.db"
+
+    database = Database.open(path)
+
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert database.row("PRAGMA journal_mode") == ("wal",)
+    assert database.row("PRAGMA synchronous") == (2,)
+    assert database.row("PRAGMA user_version") == (SCHEMA,)
+    assert database.moved_aside == ""
+    database.close()
+
+
+def test_normal_durability_is_the_users_choice(tmp_path: Path) -> None:
+    database = Database.open(tmp_path / "latchd.db", full_sync=False)
+
+    assert database.row("PRAGMA synchronous") == (1,)
+    database.close()
+
+
+def test_a_transaction_is_all_or_nothing(tmp_path: Path) -> None:
+    database = Database.open(tmp_path / "latchd.db")
+
+    with pytest.raises(ZeroDivisionError), database.transaction():
+        database.insert("INSERT INTO records (at_ms, kind, body) VALUES (1, 'x', x'')", ())
+        raise ZeroDivisionError
+
+    assert database.row("SELECT count(*) FROM records") == (0,)
+    database.close()
+
+
+def test_what_was_committed_is_there_after_opening_again(tmp_path: Path) -> None:
+    path = tmp_path / "latchd.db"
+    first = Database.open(path)
+    with first.transaction():
+        first.insert("INSERT INTO records (at_ms, kind, body) VALUES (1, 'x', x'')", ())
+    first.close()
+
+    again = Database.open(path)
+
+    assert again.row("SELECT kind FROM records") == ("x",)
+    again.close()
+
+
+def test_a_foreign_lock_holder_costs_an_error_not_a_hang(tmp_path: Path) -> None:
+    path = tmp_path / "latchd.db"
+    database = Database.open(path)
+    holder = raw(path)
+    holder.execute("BEGIN IMMEDIATE")
+
+    with pytest.raises(StoreError, match="locked"), database.transaction():
+        pass
+
+    holder.close()
+    with database.transaction():
+        pass
+    database.close()
+
+
+def test_a_newer_schema_is_refused_and_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "latchd.db"
+    Database.open(path).close()
+    connection = raw(path)
+    connection.pragma("user_version", SCHEMA + 1)
+    connection.close()
+    before = path.read_bytes()
+
+    with pytest.raises(StoreUnusable, match=f"has schema {SCHEMA + 1}, this latchd knows {SCHEMA}"):
+        Database.open(path)
+
+    assert path.read_bytes() == before
+
+
+def test_another_programs_database_is_refused_and_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "latchd.db"
+    connection = raw(path)
+    connection.execute("CREATE TABLE theirs (x)")
+    connection.close()
+    before = path.read_bytes()
+
+    with pytest.raises(StoreUnusable, match="belongs to another program"):
+        Database.open(path)
+
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("junk", [b"not a database at all" * 500, b"SQLite format 3\0" + b"\xff" * 4096])
+def test_a_corrupt_file_is_moved_aside_whole_and_a_new_one_started(tmp_path: Path, junk: bytes) -> None:
+    path = tmp_path / "latchd.db"
+    path.write_bytes(junk)
+    path.with_name("latchd.db-wal").write_bytes(b"old log")
+
+    database = Database.open(path)
+
+    aside = tmp_path / "latchd.db.corrupt-1"
+    assert database.moved_aside == str(aside)
+    assert aside.read_bytes() == junk
+    assert aside.with_name("latchd.db.corrupt-1-wal").read_bytes() == b"old log"
+    assert database.row("SELECT count(*) FROM records") == (0,)
+    database.close()
+
+
+def test_a_second_corrupt_file_does_not_overwrite_the_first(tmp_path: Path) -> None:
+    path = tmp_path / "latchd.db"
+    for number in (1, 2):
+        path.write_bytes(b"junk" * 2000 + bytes([number]))
+        Database.open(path).close()
+        path.unlink()
+
+    assert sorted(entry.name for entry in tmp_path.glob("*.corrupt-?")) == [
+        "latchd.db.corrupt-1",
+        "latchd.db.corrupt-2",
+    ]
+
+
+def test_a_place_that_is_no_directory_is_one_clear_line(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+
+    with pytest.raises(StoreUnusable, match=r"^database `.*`: unable to open database file$"):
+        Database.open(tmp_path / "file" / "latchd.db")
+
+
+def test_a_removed_file_is_noticed(tmp_path: Path) -> None:
+    database = Database.open(tmp_path / "latchd.db")
+    assert database.is_in_place()
+
+    database.path.unlink()
+
+    assert not database.is_in_place()
+    database.close()
+
+
+def test_a_checkpoint_beside_the_writer_moves_the_log(tmp_path: Path) -> None:
+    path = tmp_path / "latchd.db"
+    database = Database.open(path)
+    with database.transaction():
+        database.insert("INSERT INTO records (at_ms, kind, body) VALUES (1, 'x', zeroblob(100000))", ())
+    before = path.stat().st_size
+
+    checkpoint(path)
+
+    assert path.stat().st_size > before
+    database.close()
