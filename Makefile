@@ -20,7 +20,7 @@ demo: $(VENV)/.run  ## replay a session through the real shim and a private daem
 setup: $(VENV)/.dev  ## the development tools as well
 
 bench: $(VENV)/.dev  ## the figures in docs/speed.md, measured here
-	@$(PY) -m bench
+	@$(VENV)/bin/latchctl bench
 
 lint: $(VENV)/.dev  ## format, lint and both type checkers
 	@$(VENV)/bin/ruff format --check .

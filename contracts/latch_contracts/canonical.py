@@ -11,6 +11,8 @@ from typing import Any, Final
 
 import msgspec
 
+from latch_contracts.strict_json import as_array, as_object
+
 _encoder: Final = msgspec.msgpack.Encoder(order="sorted")
 
 _BIG_INTEGER: Final = 1  # extension type; MessagePack's own integers end at 64 bits, JSON's nowhere
@@ -19,7 +21,7 @@ _LARGEST: Final = 2**64 - 1
 
 
 def digest(value: Any) -> bytes:
-    """The 32 bytes that stand for a value of None, booleans, numbers, texts, bytes, lists and mappings.
+    """The 32 bytes that stand for a value of None, a boolean, number, text, bytes, list or mapping.
 
     Raises ValueError for a text that can't be said in UTF-8 (strict_json refuses those first).
     """
@@ -31,14 +33,10 @@ def digest(value: Any) -> bytes:
 
 
 def _without_big_integers(value: Any) -> Any:
-    match value:
-        case bool():
-            return value
-        case int() if not _SMALLEST <= value <= _LARGEST:
-            return msgspec.msgpack.Ext(_BIG_INTEGER, b"%x" % value)
-        case dict():
-            return {key: _without_big_integers(member) for key, member in value.items()}
-        case list() | tuple():
-            return [_without_big_integers(member) for member in value]
-        case _:
-            return value
+    if isinstance(value, int) and not _SMALLEST <= value <= _LARGEST:
+        return msgspec.msgpack.Ext(_BIG_INTEGER, b"%x" % value)
+    if (members := as_object(value)) is not None:
+        return {key: _without_big_integers(member) for key, member in members.items()}
+    if (array := as_array(value)) is not None:
+        return [_without_big_integers(member) for member in array]
+    return value

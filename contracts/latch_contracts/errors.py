@@ -1,4 +1,4 @@
-"""Everything a peer or a payload can get wrong on the wire, one class per thing the reader can do about it."""
+"""What a peer or a payload can get wrong on the wire, one class per thing the reader can do about it."""
 
 from __future__ import annotations
 

@@ -55,3 +55,10 @@ class HookEvent(msgspec.Struct, frozen=True):
     config_source: str = ""
     config_path: str = ""
     note: str = ""
+
+    @property
+    def the_call(self) -> Call:
+        """The call of a proposal or a result: events of those kinds are never read without one."""
+        if self.call is None:
+            raise ValueError(f"`{self.event.name}` speaks of no call")
+        return self.call

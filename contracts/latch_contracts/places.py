@@ -84,7 +84,7 @@ def resolve(environ: Mapping[str, str], uid: int, private_dir: Callable[[str], b
 
 
 def runtime_dir(environ: Mapping[str, str], uid: int, private_dir: Callable[[str], bool]) -> str:
-    """LATCHD_RUNTIME_DIR, else latchd/ under XDG_RUNTIME_DIR, /run/user/UID (if ours), or the state directory."""
+    """LATCHD_RUNTIME_DIR, else latchd/ in XDG_RUNTIME_DIR, /run/user/UID (if ours) or the state directory."""
     if own := environ.get("LATCHD_RUNTIME_DIR", ""):
         return own
     base = environ.get("XDG_RUNTIME_DIR", "")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from typing import Any, Final, NoReturn
+from typing import Any, Final, NoReturn, TypeGuard
 
 from latch_contracts.errors import BadPayload
 
@@ -34,12 +34,31 @@ def loads(payload: bytes) -> dict[str, Any]:
         raise BadPayload("payload", f"is not JSON: {error.msg.lower()} at character {error.pos}") from None
     except RecursionError:
         raise BadPayload("payload", "is nested too deeply") from None
-    except ValueError as error:  # an integer with more digits than int() takes
-        raise BadPayload("payload", f"holds a number that can't be read: {error}") from None
-    if not isinstance(value, dict):
+    except ValueError:  # an integer with more digits than int() takes; its text would tell of sys settings
+        raise BadPayload("payload", "holds a number that is too long to be read") from None
+    members = as_object(value)
+    if members is None:
         raise BadPayload("payload", "is not a JSON object")
-    _check(value, "", 0)
-    return value
+    _check(members, "", 0)
+    return members
+
+
+def as_object(value: object) -> dict[str, Any] | None:
+    """The parsed value when it is an object, else None."""
+    return value if _is_object(value) else None
+
+
+def as_array(value: object) -> list[Any] | None:
+    """The parsed value when it is an array, else None."""
+    return value if _is_array(value) else None
+
+
+def _is_object(value: object) -> TypeGuard[dict[str, Any]]:
+    return isinstance(value, dict)
+
+
+def _is_array(value: object) -> TypeGuard[list[Any]]:
+    return isinstance(value, list)
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -73,12 +92,12 @@ def _check(value: Any, where: str, depth: int) -> None:
                 value.encode("utf-8")
             except UnicodeEncodeError:
                 raise BadPayload(where or "payload", "holds a lone surrogate") from None
-    elif isinstance(value, dict):
-        for key, member in value.items():
+    elif (members := as_object(value)) is not None:
+        for key, member in members.items():
             _check(key, where or "payload", depth + 1)
             _check(member, _printable(key), depth + 1)
-    elif isinstance(value, list):
-        for member in value:
+    elif (array := as_array(value)) is not None:
+        for member in array:
             _check(member, where, depth + 1)
 
 

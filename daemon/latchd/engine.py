@@ -9,6 +9,7 @@ crash between the two leaves a record without an answer, never an answer without
 from __future__ import annotations
 
 import contextlib
+import hmac
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -39,9 +40,10 @@ from latchd.installs import Installs
 from latchd.judging import Judge
 from latchd.keys import Keys, load_or_create
 from latchd.policy import Policy
+from latchd.proposing import Proposals
 from latchd.recording import common, identify
 from latchd.redact import head
-from latchd.settling import Ledger
+from latchd.settling import Results
 from latchd.store import database
 from latchd.store.database import Database, StoreError
 from latchd.store.store import Bounds, Store
@@ -60,23 +62,31 @@ class Handled(msgspec.Struct, frozen=True):
 class Engine:
     """``open`` gives one that owns its database; ``close`` it. Not thread-safe: one caller at a time."""
 
-    def __init__(self, store: Store, keys: Keys, policy: Policy, clock: Clock, installs: Installs) -> None:
+    def __init__(
+        self, store: Store, keys: Keys, policy: Policy, clock: Clock, installs: Installs, *, home: str
+    ) -> None:
         self._store = store
         self._keys = keys
         self._clock = clock
         self._installs = installs
-        self._bounds = Bounds()
+        self._home = home
+        self.token: str | None = None  # what a request must carry, when the user wants one
         self._swept_ms = clock.wall_ms()
         self.counters: Counter[str] = Counter()
         self.degraded: dict[str, str] = {}  # cause -> what a person should know
         self.adopt(policy)
 
     @classmethod
-    def open(cls, places: Places, policy: Policy, clock: Clock) -> Engine:
-        """Open the state under ``places.state``. Raises StoreUnusable or KeyFileError with one line."""
+    def open(cls, places: Places, policy: Policy, clock: Clock, *, home: str | None = None) -> Engine:
+        """Open the state under ``places.state``. Raises StoreUnusable or KeyFileError with one line.
+
+        ``home`` is the home of the user agents run as; the daemon runs as the same one.
+        """
         keys = load_or_create(Path(places.key))
         opened = Database.open(Path(places.database), full_sync=policy.durability == "full")
-        engine = cls(Store(opened), keys, policy, clock, Installs(Path(places.installs)))
+        engine = cls(
+            Store(opened), keys, policy, clock, Installs(Path(places.installs)), home=home or str(Path.home())
+        )
         if opened.moved_aside:
             engine.degraded["corrupt"] = f"a corrupt database was moved aside to {opened.moved_aside}"
         return engine
@@ -84,8 +94,12 @@ class Engine:
     def adopt(self, policy: Policy) -> None:
         """Judge with this policy from the next event on; calls pending under another one expire."""
         self.policy = policy
-        self._judge = Judge(policy)
-        self._ledger = Ledger(self._store, self._keys, policy, self._bounds)
+        self._bounds = Bounds(
+            records_ms=policy.records.days * 24 * 3600 * 1000, bytes=policy.records.mebibytes * 1024 * 1024
+        )
+        self._judge = Judge(policy, self._home)
+        self._proposals = Proposals(self._store, self._keys, policy, self._bounds)
+        self._results = Results(self._store, self._keys, policy)
 
     def close(self) -> None:
         self._store.database.close()
@@ -102,6 +116,10 @@ class Engine:
             why = f"no agent named `{head(request.connector, 40)}` is known; known: {', '.join(CONNECTORS)}"
             records = self.fault("unknown-connector", why)
             return Handled(_reply(Rendered(2, b"", f"latchd: {why}\n".encode())), records)
+        if self.token is not None and not hmac.compare_digest(self.token.encode(), request.token.encode()):
+            return self._unreadable(
+                connector, request, "", BadPayload("token", "is missing or wrong"), started
+            )
         version = request.agent_version or self._installs.agent_version(request.connector)
         try:
             event = connector.read(request.payload, request.event)
@@ -109,6 +127,8 @@ class Engine:
             return self._unreadable(connector, request, version, error, started)
         if event.event.route in (Route.ACTION, Route.DIRECT):
             return self._proposal(connector, request, event, version, started)
+        if request.probe:
+            return Handled(_reply(connector.silence()), [])  # asked what would be said: nothing is settled
         if event.event.kind is Kind.CONFIG_CHANGE:
             return self._config_change(connector, event, version)
         return Handled(_reply(connector.silence()), self._settle(connector, event, version))
@@ -122,7 +142,9 @@ class Engine:
         event = connector.guess_event(request.payload, request.event)
         if event is not None and not event.blockable:
             detail = "" if self.policy.redaction == "none" else head(str(error))
-            return Handled(_reply(connector.silence()), self.fault(code, detail, connector.contract.connector))
+            return Handled(
+                _reply(connector.silence()), self.fault(code, detail, connector.contract.connector)
+            )
         verdict = Verdict(
             action=Action.DENY,
             rule=f"floor.{code}",
@@ -157,7 +179,7 @@ class Engine:
 
         try:
             judged = self._judge.judge(event, seen, connector.contract)
-            verdict, records = self._ledger.propose(
+            verdict, records = self._proposals.propose(
                 connector.contract,
                 event,
                 identity,
@@ -173,7 +195,9 @@ class Engine:
         self.counters[f"verdict_{verdict.action.value}"] += 1
         return Handled(_reply(connector.render(event.event, verdict, version)), records)
 
-    def _unrecordable(self, connector: Connector, event: HookEvent, version: str, error: StoreError) -> Handled:
+    def _unrecordable(
+        self, connector: Connector, event: HookEvent, version: str, error: StoreError
+    ) -> Handled:
         """No record, no pass: the floor denies, unless the user chose to fail open."""
         self.counters["store_errors"] += 1
         self.degraded["store"] = f"the last event could not be recorded: {error}"
@@ -184,7 +208,7 @@ class Engine:
             action=Action.DENY,
             rule="floor.record-unwritable",
             participant="floor",
-            reason="latchd can't record this call, so it can't let it through; run `latchctl status` to see why "
+            reason="latchd can't record this call, so it can't pass; run `latchctl status` to see why "
             "[floor.record-unwritable]",
         )
         return Handled(_reply(connector.render(event.event, verdict, version)), [])
@@ -209,7 +233,7 @@ class Engine:
     def _settle(self, connector: Connector, event: HookEvent, version: str) -> list[Record]:
         identity = identify(self._keys, event)
         try:
-            records = self._ledger.settle(connector.contract, event, identity, version, self._now())
+            records = self._results.settle(connector.contract, event, identity, version, self._now())
         except StoreError as error:
             self.counters["store_errors"] += 1
             self.degraded["store"] = f"the last event could not be recorded: {error}"
@@ -241,7 +265,7 @@ class Engine:
     def expire(self) -> list[Record]:
         """Expire what is over its window and prune what is over its bound. Changes no decision."""
         try:
-            records = self._ledger.expire(self._now())
+            records = self._results.expire(self._now())
             if self._clock.wall_ms() - self._swept_ms >= _SWEEP_MS or self._swept_ms > self._clock.wall_ms():
                 self._swept_ms = self._clock.wall_ms()
                 with self._store.database.transaction():
@@ -271,8 +295,12 @@ class Engine:
         if gone == ("unlinked" in self.degraded):
             return []
         if gone:
-            self.degraded["unlinked"] = "the database file was removed or replaced; restart latchd to record again"
-            return [HealthRecord(at_ms=self._clock.wall_ms(), health="degraded", note=self.degraded["unlinked"])]
+            self.degraded["unlinked"] = (
+                "the database file was removed or replaced; restart latchd to record again"
+            )
+            return [
+                HealthRecord(at_ms=self._clock.wall_ms(), health="degraded", note=self.degraded["unlinked"])
+            ]
         del self.degraded["unlinked"]
         return self.health(self.health_word, "the database file is back in place")
 

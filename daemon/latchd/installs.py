@@ -58,11 +58,10 @@ class Installs:
         if body is None:
             return "the settings file that held latchd's hooks is gone or unreadable" if ours else ""
         if ours and entry is not None:
-            problems = claude_settings.hook_problems(body, entry.line)
-            return f"this change would switch latchd's hooks off: {problems[0]}" if problems else ""
-        if claude_settings.disables_hooks(body):
-            return "this change would switch all hooks off (`disableAllHooks`)"
-        return ""
+            problems = claude_settings.hook_problems(body, entry.line, entry.agent_version)
+        else:
+            problems = claude_settings.switch_problems(body)
+        return f"this change would switch latchd's hooks off: {problems[0]}" if problems else ""
 
 
 def _read(path: Path) -> bytes | None:

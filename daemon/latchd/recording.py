@@ -81,5 +81,3 @@ def findings(verdict: Verdict, redaction: str) -> tuple[Finding, ...]:
         msgspec.structs.replace(one, reason=head(one.reason, _REASON_BYTES), target=head(one.target))
         for one in verdict.findings
     )
-
-

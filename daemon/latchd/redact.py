@@ -14,7 +14,7 @@ HEAD_BYTES: Final = 120  # enough to recognise a command, too short to hold a fi
 _SCANNED: Final = 4096
 _MASK: Final = "‹masked›"
 
-_SECRET_NAME: Final = (
+_NAME_OF_ONE: Final = (
     r"[A-Za-z0-9_.-]*(?:passw(?:or)?d|passphrase|pwd|secret|token|api[_-]?key|apikey|access[_-]?key|private[_-]?key"
     r"|credential|auth|cookie|session|dsn|signature)[A-Za-z0-9_.-]*"
 )
@@ -24,8 +24,8 @@ _PATTERNS: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
     # before name=value, which would take the scheme's own name for the secret
     (re.compile(r"(?i)\b(bearer|basic|digest|token)(\s+)[A-Za-z0-9+/=._~-]{6,}"), rf"\1\2{_MASK}"),
     # name=value, --name value, "name": value
-    (re.compile(rf"(?i)\b({_SECRET_NAME})(['\"]?\s*[=:]\s*){_VALUE}"), rf"\1\2{_MASK}"),
-    (re.compile(rf"(?i)(--?{_SECRET_NAME})(\s+){_VALUE}"), rf"\1\2{_MASK}"),
+    (re.compile(rf"(?i)\b({_NAME_OF_ONE})(['\"]?\s*[=:]\s*){_VALUE}"), rf"\1\2{_MASK}"),
+    (re.compile(rf"(?i)(--?{_NAME_OF_ONE})(\s+){_VALUE}"), rf"\1\2{_MASK}"),
     (re.compile(r"(?i)(\s-u\s*|--user[ =]|--proxy-user[ =])([^\s:'\"]*:)[^\s'\"]+"), rf"\1\2{_MASK}"),
     (re.compile(r"([a-z][a-z0-9+.-]{1,20}://[^\s/:@'\"]*:)[^\s/@'\"]+(@)"), rf"\1{_MASK}\2"),
     # tokens that their issuers made recognisable
@@ -39,7 +39,12 @@ _PATTERNS: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
     (re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*", re.DOTALL), _MASK),
     # long runs of hex or base64 with no word in them
     (re.compile(r"\b[0-9a-fA-F]{32,}\b"), _MASK),
-    (re.compile(r"\b(?=[A-Za-z0-9+_-]*[0-9])(?=[A-Za-z0-9+_-]*[A-Z])(?=[A-Za-z0-9+_-]*[a-z])[A-Za-z0-9+_-]{32,}={0,2}"), _MASK),
+    (
+        re.compile(
+            r"\b(?=[A-Za-z0-9+_-]*[0-9])(?=[A-Za-z0-9+_-]*[A-Z])(?=[A-Za-z0-9+_-]*[a-z])[A-Za-z0-9+_-]{32,}={0,2}"
+        ),
+        _MASK,
+    ),
 )
 
 

@@ -98,6 +98,13 @@ class Database:
         except apsw.Error as error:
             raise StoreError(_text(error)) from error
 
+    def size(self) -> int:
+        """Bytes in use; pages that pruning has freed don't count."""
+        page, count, free = (
+            self.row(f"PRAGMA {name}") for name in ("page_size", "page_count", "freelist_count")
+        )
+        return 0 if page is None or count is None or free is None else int(page[0] * (count[0] - free[0]))
+
     def is_in_place(self) -> bool:
         """Whether the path still names the file we write. SQLite keeps writing to an unlinked one."""
         return _identity(self.path) == self._identity
@@ -138,9 +145,7 @@ def _connect(path: Path, full_sync: bool) -> apsw.Connection:
             _keep_log(connection, True)
             _check_ours(connection, path)
             _keep_log(connection, False)
-        mode = connection.pragma("journal_mode", "wal")
-        if mode != "wal":
-            raise StoreUnusable(f"database `{path}` can't use a write-ahead log here (journal mode {mode})")
+        _use_log(connection, path)
         connection.pragma("synchronous", "FULL" if full_sync else "NORMAL")
         connection.pragma("wal_autocheckpoint", 0)  # checkpoints are the scheduler's, off the hot path
         connection.pragma("journal_size_limit", 16 * 1024 * 1024)
@@ -156,6 +161,12 @@ def _connect(path: Path, full_sync: bool) -> apsw.Connection:
     return connection
 
 
+def _use_log(connection: apsw.Connection, path: Path) -> None:
+    mode = connection.pragma("journal_mode", "wal")  # its answer is the mode that really holds
+    if mode != "wal":
+        raise StoreUnusable(f"database `{path}` can't use a write-ahead log here (journal mode {mode})")
+
+
 def _keep_log(connection: apsw.Connection, keep: bool) -> None:
     flag = ctypes.c_int(keep)
     connection.file_control("main", apsw.SQLITE_FCNTL_PERSIST_WAL, ctypes.addressof(flag))
@@ -169,7 +180,9 @@ def _check_ours(connection: apsw.Connection, path: Path) -> None:
         if application != 0 or tables:
             raise StoreUnusable(f"database `{path}` belongs to another program")
     elif version > SCHEMA:
-        raise StoreUnusable(f"database `{path}` has schema {version}, this latchd knows {SCHEMA}; upgrade latchd")
+        raise StoreUnusable(
+            f"database `{path}` has schema {version}, this latchd knows {SCHEMA}; upgrade latchd"
+        )
     if connection.pragma("quick_check", 1) != "ok":
         raise apsw.CorruptError("quick_check found damage")
 
@@ -198,7 +211,7 @@ def _quarantine(path: Path) -> Path:
         number += 1
     for suffix in _COMPANIONS:
         with contextlib.suppress(FileNotFoundError):
-            os.rename(f"{path}{suffix}", f"{aside}{suffix}")
+            Path(f"{path}{suffix}").rename(f"{aside}{suffix}")
     return aside
 
 

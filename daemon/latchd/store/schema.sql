@@ -66,6 +66,8 @@ CREATE TABLE files (
     PRIMARY KEY (session, path)
 ) STRICT, WITHOUT ROWID;
 
+CREATE INDEX files_by_age ON files (seq);
+
 -- What the event socket streams, in order. AUTOINCREMENT: a sequence is never given twice.
 CREATE TABLE records (
     seq          INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,

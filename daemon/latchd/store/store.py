@@ -53,16 +53,17 @@ class Bounds(msgspec.Struct, frozen=True):
     pending_per_session: int = 256
     calls: int = 262_144
     steps: int = 262_144
-    files_per_session: int = 4096
-    records: int = 500_000
+    files: int = 262_144
     records_ms: int = 30 * 24 * 3600 * 1000
+    bytes: int = 256 * 1024 * 1024  # of the whole database; over it the oldest records go
     batch: int = 500  # rows a sweep removes of one kind, so that no decision waits for a long one
 
 
 _CALL_COLUMNS: Final = (
-    "session, call, name, agent, state, fingerprint, input, policy, action, rule, operations, boot, boot_ns, wall_ms, "
-    "opened_seq, closed_seq, result"
+    "session, call, name, agent, state, fingerprint, input, policy, action, rule, operations, "
+    "boot, boot_ns, wall_ms, opened_seq, closed_seq, result"
 )
+_SESSION_COLUMNS: Final = "session, connector, turn, closed_seq, first_ms, last_ms, last_seq"
 _encoder: Final = msgspec.msgpack.Encoder()
 _decoder: Final = msgspec.msgpack.Decoder(Record)
 
@@ -113,14 +114,15 @@ class Store:
 
     def session(self, session: bytes) -> SessionRow | None:
         row = self.database.row(
-            "SELECT session, connector, turn, closed_seq, first_ms, last_ms, last_seq FROM sessions WHERE session = ?",
+            f"SELECT {_SESSION_COLUMNS} FROM sessions WHERE session = ?",
             (session,),
         )
         return None if row is None else SessionRow(*row)
 
     def touch_session(self, session: bytes, connector: str, at_ms: int, seq: int) -> None:
         self.database.run(
-            "INSERT INTO sessions (session, connector, first_ms, last_ms, last_seq) VALUES (?1, ?2, ?3, ?3, ?4) "
+            "INSERT INTO sessions (session, connector, first_ms, last_ms, last_seq) "
+            "VALUES (?1, ?2, ?3, ?3, ?4) "
             "ON CONFLICT (session) DO UPDATE SET last_ms = ?3, last_seq = ?4",
             (session, connector, at_ms, seq),
         )
@@ -142,8 +144,7 @@ class Store:
     def sessions(self, limit: int) -> list[tuple[SessionRow, dict[str, int]]]:
         """The latest sessions, each with how many calls stand in which state and how many steps count."""
         rows = self.database.rows(
-            "SELECT session, connector, turn, closed_seq, first_ms, last_ms, last_seq FROM sessions "
-            "ORDER BY last_seq DESC LIMIT ?",
+            f"SELECT {_SESSION_COLUMNS} FROM sessions ORDER BY last_seq DESC LIMIT ?",
             (limit,),
         )
         found: list[tuple[SessionRow, dict[str, int]]] = []
@@ -156,7 +157,8 @@ class Store:
                 )
             }
             steps = self.database.row(
-                "SELECT count(*) FROM steps WHERE session = ? AND seq > ?", (session.session, session.closed_seq)
+                "SELECT count(*) FROM steps WHERE session = ? AND seq > ?",
+                (session.session, session.closed_seq),
             )
             counts["steps"] = 0 if steps is None else int(steps[0])
             found.append((session, counts))
@@ -166,21 +168,21 @@ class Store:
 
     def call(self, session: bytes, call: bytes) -> CallRow | None:
         row = self.database.row(
-            f"SELECT {_CALL_COLUMNS} FROM calls WHERE session = ? AND call = ?",  # noqa: S608 (a constant)
+            f"SELECT {_CALL_COLUMNS} FROM calls WHERE session = ? AND call = ?",
             (session, call),
         )
         return None if row is None else _call(row)
 
     def calls_named(self, name: bytes) -> list[CallRow]:
         rows = self.database.rows(
-            f"SELECT {_CALL_COLUMNS} FROM calls WHERE name = ? ORDER BY opened_seq",  # noqa: S608 (a constant)
+            f"SELECT {_CALL_COLUMNS} FROM calls WHERE name = ? ORDER BY opened_seq",
             (name,),
         )
         return [_call(row) for row in rows]
 
     def open_call(self, row: CallRow) -> None:
         self.database.run(
-            f"INSERT INTO calls ({_CALL_COLUMNS}) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",  # noqa: S608 (a constant)
+            f"INSERT INTO calls ({_CALL_COLUMNS}) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
             (
                 *(row.session, row.call, row.name, row.agent, row.state.value, row.fingerprint, row.input),
                 *(row.policy, row.action.value, row.rule, row.operations),
@@ -191,14 +193,16 @@ class Store:
 
     def close_call(self, row: CallRow, state: State, seq: int, result: bytes) -> None:
         self.database.run(
-            "UPDATE calls SET state = ?, closed_seq = ?, result = ? WHERE session = ? AND call = ? AND state = ?",
+            "UPDATE calls SET state = ?, closed_seq = ?, result = ? "
+            "WHERE session = ? AND call = ? AND state = ?",
             (state.value, seq, result, row.session, row.call, State.PENDING.value),
         )
 
     def promote(self, row: CallRow, seq: int, at: Instant) -> None:
         """The step that a pending call became, under the sequence of the result that proved it."""
         self.database.run(
-            "INSERT INTO steps (seq, session, call, policy, operations, boot, boot_ns, wall_ms) VALUES (?,?,?,?,?,?,?,?)",
+            "INSERT INTO steps (seq, session, call, policy, operations, boot, boot_ns, wall_ms) "
+            "VALUES (?,?,?,?,?,?,?,?)",
             (seq, row.session, row.call, row.policy, row.operations, at.boot, at.boot_ns, at.wall_ms),
         )
 
@@ -217,7 +221,7 @@ class Store:
     def pending(self, limit: int) -> list[CallRow]:
         """The oldest pending calls of all sessions."""
         rows = self.database.rows(
-            f"SELECT {_CALL_COLUMNS} FROM calls WHERE state = 'pending' ORDER BY opened_seq LIMIT ?",  # noqa: S608
+            f"SELECT {_CALL_COLUMNS} FROM calls WHERE state = 'pending' ORDER BY opened_seq LIMIT ?",
             (limit,),
         )
         return [_call(row) for row in rows]
@@ -225,7 +229,7 @@ class Store:
     def oldest_pending_over(self, session: bytes, cap: int) -> CallRow | None:
         """The session's oldest pending call when it has more than ``cap``, else None."""
         row = self.database.row(
-            f"SELECT {_CALL_COLUMNS} FROM calls WHERE session = ?1 AND state = 'pending' "  # noqa: S608 (a constant)
+            f"SELECT {_CALL_COLUMNS} FROM calls WHERE session = ?1 AND state = 'pending' "
             "AND (SELECT count(*) FROM calls WHERE session = ?1 AND state = 'pending') > ?2 "
             "ORDER BY opened_seq LIMIT 1",
             (session, cap),
@@ -248,29 +252,34 @@ class Store:
     # bounds
 
     def prune(self, bounds: Bounds, now_ms: int) -> int:
-        """Remove a batch of what is over its bound, oldest first; how many rows of records went."""
+        """Remove a batch of what is over its bound, oldest first; how many records went."""
         database, batch = self.database, bounds.batch
-        for table, order, cap, keep in (
-            ("calls", "opened_seq", bounds.calls, "AND state <> 'pending'"),
-            ("steps", "seq", bounds.steps, ""),
-        ):
+        for table, order, cap, only in _BOUNDED:
+            # Names come from the table below, never from outside.
             database.run(
-                f"DELETE FROM {table} WHERE {order} IN (SELECT {order} FROM {table} WHERE true {keep} ORDER BY {order} "  # noqa: S608
-                f"LIMIT max(0, min(?1, (SELECT count(*) FROM {table}) - ?2))) {keep}",
-                (batch, cap),
+                f"DELETE FROM {table} WHERE {only} AND {order} IN (SELECT {order} FROM {table} WHERE {only} "
+                f"ORDER BY {order} LIMIT max(0, min(?1, (SELECT count(*) FROM {table}) - ?2)))",
+                (batch, getattr(bounds, cap)),
             )
-        database.run(
-            "DELETE FROM sessions WHERE session IN (SELECT session FROM sessions ORDER BY last_seq "
-            "LIMIT max(0, min(?1, (SELECT count(*) FROM sessions) - ?2))) "
-            "AND session NOT IN (SELECT session FROM calls WHERE state = 'pending')",
-            (batch, bounds.sessions),
-        )
-        database.run("DELETE FROM files WHERE session NOT IN (SELECT session FROM sessions)")
         return database.run(
-            "DELETE FROM records WHERE seq IN (SELECT seq FROM records WHERE at_ms < ?1 "
-            "OR seq <= (SELECT max(seq) FROM records) - ?2 ORDER BY seq LIMIT ?3)",
-            (now_ms - bounds.records_ms, bounds.records, batch),
+            "DELETE FROM records WHERE seq IN "
+            "(SELECT seq FROM records WHERE at_ms < ?1 OR ?2 ORDER BY seq LIMIT ?3)",
+            (now_ms - bounds.records_ms, database.size() > bounds.bytes, batch),
         )
+
+
+# table, its order, the bound's name, which rows may go
+_BOUNDED: Final = (
+    ("calls", "opened_seq", "calls", "state <> 'pending'"),
+    ("steps", "seq", "steps", "true"),
+    ("files", "seq", "files", "true"),
+    (
+        "sessions",
+        "last_seq",
+        "sessions",
+        "session NOT IN (SELECT session FROM calls WHERE state = 'pending')",
+    ),
+)
 
 
 def _call(row: tuple[object, ...]) -> CallRow:

@@ -37,9 +37,13 @@ def test_normal_durability_is_the_users_choice(tmp_path: Path) -> None:
 def test_a_transaction_is_all_or_nothing(tmp_path: Path) -> None:
     database = Database.open(tmp_path / "latchd.db")
 
-    with pytest.raises(ZeroDivisionError), database.transaction():
-        database.insert("INSERT INTO records (at_ms, kind, body) VALUES (1, 'x', x'')", ())
-        raise ZeroDivisionError
+    def half() -> None:
+        with database.transaction():
+            database.insert("INSERT INTO records (at_ms, kind, body) VALUES (1, 'x', x'')", ())
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        half()
 
     assert database.row("SELECT count(*) FROM records") == (0,)
     database.close()

@@ -183,8 +183,14 @@ def test_pruning_is_bounded_by_its_batch(store: Store) -> None:
     for number in range(10):
         store.append_record(LifecycleRecord(at_ms=number))
 
-    assert store.prune(Bounds(records=0, batch=4), now_ms=0) == 4
+    assert store.prune(Bounds(bytes=0, batch=4), now_ms=0) == 4
     assert [record.seq for record in store.records_after(0, 99)] == [5, 6, 7, 8, 9, 10]
+
+
+def test_a_database_within_its_size_keeps_its_records(store: Store) -> None:
+    store.append_record(LifecycleRecord(at_ms=1))
+
+    assert store.prune(Bounds(), now_ms=2) == 0
 
 
 def test_a_session_with_pending_calls_outlives_its_bound(store: Store) -> None:

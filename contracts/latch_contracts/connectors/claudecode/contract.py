@@ -70,8 +70,8 @@ _EVENTS: Final = (
 )
 
 
-def _tool(name: str, surface: Surface, benign: str = "", **roles: str) -> Tool:
-    return Tool(name, surface, benign=frozenset(benign.split()), **roles)
+def _tool(name: str, surface: Surface, benign: str = "", *, path: str = "", url: str = "") -> Tool:
+    return Tool(name, surface, path=path, url=url, benign=frozenset(benign.split()))
 
 
 _BACKGROUND: Final = frozenset({"run_in_background"})
@@ -79,7 +79,9 @@ _BACKGROUND: Final = frozenset({"run_in_background"})
 # as one that runs outside the sandbox.
 _UNBOXED: Final = "dangerouslyDisableSandbox"
 _SHELL: Final = frozenset({"description", "timeout", _UNBOXED})
-_AGENT: Final = frozenset("description prompt subagent_type model isolation mode name team_name resume".split())
+_AGENT: Final = frozenset(
+    ["description", "prompt", "subagent_type", "model", "isolation", "mode", "name", "team_name", "resume"]
+)
 
 _TOOLS: Final = (
     Tool("Bash", Surface.SHELL, command="command", benign=_SHELL, launch=_BACKGROUND),

@@ -32,7 +32,7 @@ def guess_event(payload: bytes, event_hint: str) -> Event | None:
 
 def _of_object(members: dict[str, Any], event_hint: str) -> Event | None:
     """A sound document whose fields are wrong, or whose event is of another time."""
-    told = members.get("hook_event_name", event_hint)
+    told = members.get("hook_event_name") or event_hint
     if not isinstance(told, str) or (event_hint and told != event_hint) or id_fault(told):
         return None
     event = CONTRACT.event(told)

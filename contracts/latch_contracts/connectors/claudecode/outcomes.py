@@ -15,6 +15,7 @@ import msgspec
 from latch_contracts.contract import Surface, Tool
 from latch_contracts.events import Call
 from latch_contracts.outcome import Outcome
+from latch_contracts.strict_json import as_object
 
 
 class Doubt(msgspec.Struct, frozen=True):
@@ -65,8 +66,8 @@ def _doubt(call: Call, tool: Tool | None, members: dict[str, Any]) -> str:
         for key in sorted(tool.launch):
             if not _is_one_of(call.arguments.get(key), (None, False)):
                 return f"`{key}` only starts it"
-    response = members["tool_response"]
-    if not isinstance(response, dict):  # MCP: a list of contents, or a JSON text of the structured one
+    response = as_object(members["tool_response"])
+    if response is None:  # MCP: a list of contents, or a JSON text of the structured one
         return ""
     for doubt in DOUBTS:
         if not _is_one_of(response.get(doubt.key), doubt.settled):

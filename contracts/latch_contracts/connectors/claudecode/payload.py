@@ -18,6 +18,7 @@ from latch_contracts.connectors.claudecode.outcomes import outcome
 from latch_contracts.contract import Event, Kind, Route, Surface, Tool
 from latch_contracts.errors import BadPayload, UnknownEvent
 from latch_contracts.events import Call, HookEvent
+from latch_contracts.strict_json import as_array, as_object
 
 MAX_ID: Final = 512  # bytes; real ids stay under 60
 
@@ -53,7 +54,9 @@ def read(payload: bytes, event_hint: str) -> HookEvent:
     event = _event(members, event_hint)
     session = _identifier(members, CONTRACT.session_field)
     if not session:
-        raise BadPayload(CONTRACT.session_field, "is missing" if _absent(members, "session_id") else "is empty")
+        raise BadPayload(
+            CONTRACT.session_field, "is missing" if _absent(members, "session_id") else "is empty"
+        )
     call = _call(members, event) if event.kind in _TOOL_KINDS else None
     batch, note = _batch(members) if event.kind is Kind.BATCH else ((), _note(members, event))
     result, why = None, ""
@@ -107,8 +110,8 @@ def _call(members: dict[str, Any], event: Event) -> Call:
     name = _identifier(members, "tool_name")
     if not name:
         raise BadPayload("tool_name", "is missing")
-    arguments = members.get("tool_input")
-    if not isinstance(arguments, dict):
+    arguments = as_object(members.get("tool_input"))
+    if arguments is None:
         raise BadPayload("tool_input", "is missing" if _absent(members, "tool_input") else "is not an object")
     call_id, fault = _call_id(members, required=event.route in _PAIRED_ROUTES)
     tool = CONTRACT.tool(name)
@@ -156,7 +159,7 @@ def _known_keys(tool: Tool | None) -> frozenset[str]:
     """The keys a tool is known to take; of a tool without an entry (MCP too) no key is known."""
     if tool is None:
         return frozenset()
-    return tool.benign | tool.launch | {tool.command, tool.path, tool.url}
+    return (tool.benign | tool.launch | {tool.command, tool.path, tool.url}) - {""}
 
 
 def _argument(arguments: dict[str, Any], role: str) -> str | None:
@@ -169,8 +172,8 @@ _MCP: Final = "mcp__"
 
 def _mcp(members: dict[str, Any], name: str) -> tuple[str, str]:
     """Server and tool of an MCP call. The tool name has a normalised server; ``mcp_server`` the real one."""
-    told = members.get("mcp_server")
-    if told is not None and not isinstance(told, dict):
+    told = as_object(members.get("mcp_server"))
+    if told is None and members.get("mcp_server") is not None:
         raise BadPayload("mcp_server", "is not an object")
     server, _, tool = name.removeprefix(_MCP).partition("__") if name.startswith(_MCP) else ("", "", "")
     if told is None:
@@ -189,12 +192,12 @@ def _normalised(server: str) -> str:
 
 def _batch(members: dict[str, Any]) -> tuple[tuple[str, ...], str]:
     """The ids a batch closes, once each, and how many of its calls have none."""
-    calls = members.get("tool_calls")
-    if not isinstance(calls, list):
+    calls = as_array(members.get("tool_calls"))
+    if calls is None:
         raise BadPayload("tool_calls", "is missing" if _absent(members, "tool_calls") else "is not an array")
     ids: list[str] = []
     for call in calls:
-        value = call.get(CONTRACT.call_id_field) if isinstance(call, dict) else None
+        value = (as_object(call) or {}).get(CONTRACT.call_id_field)
         if isinstance(value, str) and not id_fault(value):
             ids.append(value)
     lost = len(calls) - len(ids)

@@ -59,6 +59,7 @@ PREVIEW: Final = Description(known=True, effect=Effect.PREVIEW)
 DETAILS: Final[dict[str, str]] = {
     "recursive": "the operation takes everything below its operands",
     "force": "asked to go on where the program would stop or ask",
+    "empty-only": "removes directories that are empty and no others",
     "interactive": "asks a person before each step",
     "in-place": "rewrites the files it reads",
     "unknown-option": "an option that is not in the table: operands may be read wrongly",
@@ -74,6 +75,9 @@ DETAILS: Final[dict[str, str]] = {
     "stdin-upload": "sends its stdin to the peer",
     "stdout-download": "what it fetched goes to stdout",
     "discard-work": "uncommitted work is given up",
+    "hard": "git reset --hard",
+    "stash": "a stash entry is dropped",
+    "abort": "a merge or rebase under way is given up with its resolutions",
     "history-loss": "commits become unreachable or are rewritten",
     "remote-loss": "a remote ref is overwritten or removed",
     "ref-delete": "a branch, tag or other ref is removed",

@@ -1,8 +1,9 @@
 """Option grammars as one line of text, and the parser that reads words by them.
 
 A grammar lists options separated by blanks, the spellings of one option joined by commas, the first
-being its name: ``"r,R,recursive f,force t,target-directory= color?"``. ``=`` takes a value, ``?`` one
-only if attached. ``#`` accepts ``-NUMBER``. A word that is not known before it runs is an operand.
+long one (else the first) being its name: ``"r,R,recursive f,force t,target-directory= color?"``. ``=`` takes a value, ``?`` one
+only if attached. ``#`` accepts ``-NUMBER``, ``~`` takes any other option for a flag (for programs whose
+flags change nothing that matters). A word that is not known before it runs is an operand.
 """
 
 from __future__ import annotations
@@ -36,11 +37,12 @@ class Option(msgspec.Struct, frozen=True):
 
 
 class Options(msgspec.Struct, frozen=True):
-    """A parsed grammar. ``numeric`` accepts -5 as the option named ``#``."""
+    """A parsed grammar. ``numeric`` accepts -5 as the option named ``#``; ``lenient`` any flag."""
 
     spellings: Mapping[str, Option]  # one letter = short, more = long; without dashes
     style: Style = Style.PERMUTE
     numeric: bool = False
+    lenient: bool = False
     abbreviates: bool = True
 
 
@@ -82,18 +84,18 @@ _ARITIES: Final = {"=": Arity.VALUE, "?": Arity.OPTIONAL}
 def grammar(text: str, style: Style = Style.PERMUTE, *, abbreviates: bool = True) -> Options:
     """Read a grammar line. A spelling given twice is a mistake in a table: ValueError."""
     spellings: dict[str, Option] = {}
-    numeric = False
-    for entry in text.split():
-        if entry == "#":
-            numeric = True
+    entries = text.split()
+    for entry in entries:
+        if entry in ("#", "~"):
             continue
         arity = _ARITIES.get(entry[-1], Arity.FLAG)
         names = entry.rstrip("=?").split(",")
+        title = next((name for name in names if len(name) > 1), names[0])
         for name in names:
             if name in spellings:
                 raise ValueError(f"option `{name}` is given twice in a grammar")
-            spellings[name] = Option(names[0], arity)
-    return Options(spellings, style, numeric, abbreviates)
+            spellings[name] = Option(title, arity)
+    return Options(spellings, style, "#" in entries, "~" in entries, abbreviates)
 
 
 def piece(word: Argument, start: int, stop: int | None = None) -> Argument:
@@ -158,7 +160,7 @@ class _Reader:
         name, equals, _ = word.value[start:].partition("=")
         option = self._find(name)
         if option is None:
-            self.unknown = True
+            self.unknown = self.unknown or not self.options.lenient
         elif equals:
             self._take(option.name, piece(word, start + len(name) + 1))
         elif option.arity is Arity.VALUE:
@@ -182,7 +184,7 @@ class _Reader:
         for place in range(1, len(value)):
             option = self.options.spellings.get(value[place])
             if option is None:
-                self.unknown = True
+                self.unknown = self.unknown or not self.options.lenient
             elif option.arity is Arity.FLAG:
                 self._take(option.name, None)
             else:

@@ -17,6 +17,7 @@ from .description import PREVIEW, Context, Description, Target
 from .options import Options, Parsed, Style, grammar, parse
 
 Judge = Callable[[Parsed, Context], Description]
+Adjust = Callable[[Parsed, Description, Context], Description]
 
 
 class Program(msgspec.Struct, frozen=True):
@@ -31,6 +32,8 @@ class Program(msgspec.Struct, frozen=True):
     judge: Judge
     examples: Mapping[str, str]
     previews: frozenset[str] = frozenset({"help", "version"})
+    children: Mapping[str, Program] = msgspec.field(default_factory=dict[str, "Program"])
+    adjust: Adjust | None = None  # what the options ahead of the subcommand add to its description
 
 
 _USUAL: Final = frozenset({"help", "version"})
@@ -55,12 +58,50 @@ def program(
     )
 
 
+def family(  # a program of subcommands
+    names: str,
+    options: str,
+    children: Iterable[Program],
+    otherwise: Judge,
+    examples: Mapping[str, str],
+    *,
+    adjust: Adjust | None = None,
+    style: Style = Style.LEADING,
+    previews: str = "help version",
+) -> Program:
+    """An entry whose first operands name a subcommand. ``options`` are those ahead of it; a child's name
+    may be several words (``repo+delete``). ``otherwise`` judges what names no child."""
+    entry = program(names, options, otherwise, examples, style=style, previews=previews)
+    by_name: dict[str, Program] = {}
+    for child in children:
+        for name in child.names:
+            if name in by_name:
+                raise ValueError(f"subcommand `{name}` is in two entries of `{entry.names[0]}`")
+            by_name[name] = child
+    return msgspec.structs.replace(entry, children=by_name, adjust=adjust)
+
+
+_MOST_WORDS: Final = 3
+
+
+def child_of(entry: Program, operands: tuple[Argument, ...]) -> tuple[Program, tuple[Argument, ...]] | None:
+    """The subcommand that the operands name, the longest name first, and the words after it."""
+    for length in range(min(_MOST_WORDS, len(operands)), 0, -1):
+        child = entry.children.get("+".join(word.value for word in operands[:length]))
+        if child is not None:
+            return child, operands[length:]
+    return None
+
+
 def run(entry: Program, words: Iterable[Argument], context: Context) -> Description:
     """Describe a command by its entry."""
     parsed = parse(entry.options, tuple(words))
     if entry.previews & parsed.early:
         return PREVIEW
-    description = entry.judge(parsed, context)
+    found = child_of(entry, parsed.operands) if entry.children else None
+    description = run(found[0], found[1], context) if found else entry.judge(parsed, context)
+    if entry.adjust is not None:
+        description = entry.adjust(parsed, description, context)
     if parsed.unknown and "unknown-option" not in description.details:
         return msgspec.structs.replace(description, details=(*description.details, "unknown-option"))
     return description

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
+import msgspec
+
 from latch_contracts.facts import Access, Operation
 
-from .description import Context, Description, Target
-from .options import Parsed
-from .program import Program, aimed, neutral, program, reader
-
-
-def _lists(parsed: Parsed, _context: Context) -> Description:
-    targets = tuple(Target(Access.LIST, word, parsed.has("recursive")) for word in parsed.operands)
-    return Description(known=True, operations=(Operation.LIST,), targets=targets)
+from .description import Context, Description, Target, unique
+from .options import Parsed, Style, literal
+from .program import acts, aimed, filters, neutral, program, reader
 
 
 def _stats(parsed: Parsed, _context: Context) -> Description:
@@ -120,62 +117,72 @@ def _split(parsed: Parsed, _context: Context) -> Description:
     )
 
 
-_PAGER: Final = (
-    "# e E f i I N n,line-numbers R r,raw-control-chars S s u X F p= o,log-file= O,LOG-FILE= P= t,tag= "
-    "T= x= y= z= k= j= b= h= K L M m G g c C d a w q Q"
-)
+def _pages(parsed: Parsed, context: Context) -> Description:
+    """Pagers: +COMMAND is no file, -o keeps a copy of the input."""
+    files = tuple(word for word in parsed.operands if not word.value.startswith("+"))
+    copies = aimed(Access.WRITE, parsed.values("log-file", "LOG-FILE"))
+    targets = (*aimed(Access.READ, files), *copies)
+    operations = (Operation.READ,) if files else ()
+    if copies:
+        operations = (*operations, Operation.WRITE)
+    return Description(known=True, operations=operations, targets=targets, reads_stdin=not files)
+
+
+def _lists_below(parsed: Parsed, context: Context) -> Description:
+    """Lists its operands, or the current directory."""
+    words = parsed.operands or (literal("."),)
+    targets = tuple(Target(Access.LIST, word, parsed.has("recursive")) for word in words)
+    return Description(known=True, operations=(Operation.LIST,), targets=targets)
+
+
+def _uudecode(parsed: Parsed, context: Context) -> Description:
+    """The name of what it writes stands in the data unless -o gives one."""
+    base = _encodes(parsed, context)
+    return msgspec.structs.replace(
+        base, operations=unique((*base.operations, Operation.DECODE, Operation.WRITE)), writes_stdout=False
+    )
+
+
+def _converts(parsed: Parsed, context: Context) -> Description:
+    """Reads operands and writes one output, or rewrites them (dos2unix)."""
+    base = reader()(parsed, context)
+    written = aimed(Access.WRITE, parsed.values("output"))
+    if not written:
+        return base
+    return Description(
+        known=True,
+        operations=(*base.operations, Operation.WRITE),
+        targets=(*base.targets, *written),
+        reads_stdin=base.reads_stdin,
+        writes_stdout=False,
+    )
+
 
 PROGRAMS: Final = (
     program(
-        "cat gcat zcat bzcat xzcat zstdcat lzcat gzcat",
-        "A,show-all b,number-nonblank e E,show-ends n,number s,squeeze-blank t T,show-tabs u v,show-nonprinting "
-        "f,force l,list q,quiet d,decompress c,stdout",
+        "tac gtac rev nl gnl fold fmt expand unexpand column col",
+        "~ s,separator= b,body-numbering= w,width= c,columns= t,tabs=",
         reader(),
-        {
-            "cat a b": "read read:a read:b",
-            "cat -n -- -a": "read read:-a",
-            "cat -": "<stdin",
-            "cat --help": "preview",
-            "zcat x.gz": "read read:x.gz",
-        },
+        {"fold -w 80 a": "read read:a", "nl -s ' ' a": "read read:a", "tac a": "read read:a"},
     ),
     program(
-        "head ghead",
-        "# c,bytes= n,lines= q,quiet,silent v,verbose z,zero-terminated",
+        "cat gcat zcat gzcat bzcat xzcat zstdcat lzcat bat batcat",
+        "~ l,language= theme= style= H,highlight-line= r,line-range= m,map-syntax= terminal-width= wrap=",
         reader(),
-        {"head -5 a": "read read:a", "head -n 5 -- b": "read read:b", "head --lines=3": "<stdin"},
+        {"cat a b": "read read:a read:b", "cat -n -- -a": "read read:-a", "cat -": "<stdin", "cat --help": "preview", "cat $X": "read read:$", "bat -l py a": "read read:a"},
     ),
     program(
-        "tail gtail",
-        "# c,bytes= n,lines= q,quiet,silent v,verbose z,zero-terminated f,follow? F s,sleep-interval= pid= "
-        "retry max-unchanged-stats= r",
+        "head ghead tail gtail",
+        "# ~ c,bytes= n,lines= s,sleep-interval= pid= max-unchanged-stats= follow?",
         reader(),
-        {"tail -f log": "read read:log", "tail -n +2 a": "read read:a", "tail -20f x": "read read:x"},
+        {"head -5 a": "read read:a", "tail -n +2 a": "read read:a", "tail -f log": "read read:log", "head --lines=3": "<stdin"},
     ),
     program(
-        "less zless most",
-        _PAGER,
-        reader(),
-        {"less -R a": "read read:a", "less +G log": "read read:+G read:log"},
+        "less zless most more zmore",
+        "# ~ p,pattern= o,log-file= O,LOG-FILE= t,tag= T= x= y= z= k= j= b= h= D= P= n,lines=",
+        _pages,
+        {"less -R a": "read read:a", "less +G log": "read read:log", "less -o copy a": "read write read:a write:copy"},
     ),
-    program(
-        "more zmore",
-        "# d l f p c s u n,lines= e,exit-on-eof",
-        reader(),
-        {"more a": "read read:a", "more -5 a": "read read:a"},
-    ),
-    program(
-        "nl gnl",
-        "b,body-numbering= d,section-delimiter= f,footer-numbering= h,header-numbering= i,line-increment= "
-        "l,join-blank-lines= n,number-format= p,no-renumber s,number-separator= v,starting-line-number= "
-        "w,number-width=",
-        reader(),
-        {"nl -ba a": "read read:a", "nl -s ' ' a": "read read:a"},
-    ),
-    program(
-        "tac gtac", "b,before r,regex s,separator=", reader(), {"tac a": "read read:a", "tac -s x": "<stdin"}
-    ),
-    program("rev", "z,zero", reader(), {"rev a": "read read:a", "rev": "<stdin"}),
     program(
         "sort gsort",
         "b,ignore-leading-blanks d,dictionary-order f,ignore-case g,general-numeric-sort i,ignore-nonprinting "
@@ -184,93 +191,87 @@ PROGRAMS: Final = (
         "o,output= s,stable S,buffer-size= t,field-separator= T,temporary-directory= parallel= u,unique "
         "z,zero-terminated",
         _sorts,
-        {
-            "sort -k 2 a": "read read:a",
-            "sort -t, -k1,1 -u a b": "read read:a read:b",
-            "sort -o a a": "read write read:a write:a >none",
-            "sort --outp=x y": "read write read:y write:x >none",
-        },
+        {"sort -k 2 a": "read read:a", "sort -t, -k1,1 -u a b": "read read:a read:b", "sort -o a a": "read write read:a write:a >none", "sort --outp=x y": "read write read:y write:x >none"},
     ),
     program(
         "uniq guniq",
-        "# c,count d,repeated D all-repeated? f,skip-fields= group? i,ignore-case s,skip-chars= u,unique "
-        "z,zero-terminated w,check-chars=",
+        "# ~ f,skip-fields= s,skip-chars= w,check-chars=",
         _reads_then_writes,
         {"uniq -c": "<stdin", "uniq a b": "read write read:a write:b >none"},
     ),
     program(
-        "cut gcut",
-        "b,bytes= c,characters= d,delimiter= f,fields= n complement s,only-delimited output-delimiter= "
-        "z,zero-terminated",
+        "cut gcut paste gpaste",
+        "~ b,bytes= c,characters= d,delimiters,delimiter= f,fields= output-delimiter=",
         reader(),
-        {"cut -d: -f1 a": "read read:a", "cut -f 2": "<stdin"},
+        {"cut -d: -f1 a": "read read:a", "paste -d, a -": "read read:a <stdin"},
     ),
+    program("wc gwc", "~ files0-from=", reader("files0-from"), {"wc -l a": "read read:a", "wc -lw": "<stdin"}),
     program(
-        "paste gpaste", "d,delimiters= s,serial z,zero-terminated", reader(), {"paste -d, a -": "read read:a <stdin"}
-    ),
-    program(
-        "wc gwc",
-        "c,bytes m,chars l,lines files0-from= L,max-line-length w,words total=",
-        reader("files0-from"),
-        {"wc -l a": "read read:a", "wc -lw": "<stdin"},
-    ),
-    program(
-        "od god",
-        "A,address-radix= endian= j,skip-bytes= N,read-bytes= S,strings? t,format= v,output-duplicates "
-        "w,width? traditional a b c d f i l o s x",
+        "od god hexdump hd",
+        "~ A,address-radix= j,skip-bytes= N,read-bytes= t,format= e= n,length= s,skip=",
         reader(),
-        {"od -c a": "read read:a", "od -An -tx1 -N4 /dev/urandom": "read read:/dev/urandom"},
+        {"od -An -tx1 -N4 /dev/urandom": "read read:/dev/urandom", "hexdump -C -n 16 a": "read read:a"},
     ),
     program(
         "xxd",
-        "a,autoskip b,bits c,cols= C,capitalize d E,EBCDIC e g,groupsize= i,include l,len= n,name= o= "
-        "p,ps,plain,postscript r,revert R= s,seek= u,uppercase v",
+        "a b C d E e i p,postscript,ps,plain r,revert u v c,cols= g,groupsize= l,len= n,name= o= R= s,seek=",
         _hexdump,
-        {"xxd a": "read read:a", "xxd -r p": "read decode read:p", "xxd -p": "<stdin"},
-        style=Style_DASHED,
+        {"xxd a": "read read:a", "xxd -r -p a b": "read write decode read:a write:b >none", "xxd -p": "<stdin"},
+        style=Style.DASHED,
     ),
+    program("strings gstrings", "# ~ n,bytes= t,radix= e,encoding= T,target= s,output-separator=", reader(),
+        {"strings -n 8 a": "read read:a"}),
     program(
-        "hexdump hd",
-        "b,one-byte-octal c,one-byte-char C,canonical d,two-bytes-decimal e,format= f,format-file= L,color? "
-        "n,length= o,two-bytes-octal s,skip= v,no-squeezing x,two-bytes-hex X",
-        reader("format-file"),
-        {"hexdump -C -n 16 a": "read read:a"},
-    ),
-    program(
-        "strings gstrings",
-        "a,all d,data f,print-file-name n,bytes= t,radix= e,encoding= o T,target= w,include-all-whitespace "
-        "s,output-separator= U,unicode= #",
-        reader(),
-        {"strings -n 8 a": "read read:a"},
-    ),
-    program(
-        "base64 gbase64 base32 basenc basez",
-        "d,decode D i,ignore-garbage w,wrap= b,break= input= o,output= base64 base64url base32 base32hex base16 "
-        "base2msbf base2lsbf z85",
+        "base64 gbase64 base32 basenc",
+        "~ d,decode,D i w,wrap= b,break= input= o,output=",
         _encodes,
-        {
-            "base64 a": "read read:a",
-            "base64 -d": "decode <stdin",
-            "base64 --dec x": "read decode read:x",
-            "base64 -w0 x": "read read:x",
-        },
+        {"base64 a": "read read:a", "base64 -d": "decode <stdin", "base64 --dec x": "read decode read:x", "base64 -w0 x": "read read:x", "base64 -D": "decode <stdin"},
+    ),
+    program("uudecode", "~ o,output,output-file=", _uudecode, {"uudecode -o out a": "read write decode read:a write:out >none", "uudecode a": "read decode write read:a >none"}),
+    program("uuencode", "m,base64", lambda p, c: reader()(p, c) if len(p.operands) > 1 else filters(p, c),
+        {"uuencode a b": "read read:a read:b"}),
+    program("file", "~ e,exclude= F,separator= f,files-from= m,magic-file= P,parameter=", reader("files-from"),
+        {"file -b --mime-type x": "read read:x"}),
+    program("stat gstat", "~ c,format= printf= f t=", _stats, {"stat -c %s a": "metadata:a"}),
+    program(
+        "ls gls dir vdir eza exa lsd tree",
+        "~ I,ignore= T,tabsize= w,width= R,recursive block-size= hide= L= P= sort= time= time-style= o=",
+        _lists_below,
+        {"ls": "list list:.", "ls -la a b": "list list:a list:b", "ls -R src": "list list:src/**", "ls -- -x": "list list:-x", "tree -L 2 src": "list list:src"},
     ),
     program(
-        "uudecode", "o,output-file,output= c", lambda p, c: _encodes(p, c),
-        {"uudecode -o out a": "read write read:a write:out >none"},
+        "du gdu ncdu dust",
+        "~ d,max-depth= B,block-size= X,exclude-from= t,threshold= exclude= files0-from= time-style=",
+        _lists_below,
+        {"du -sh a": "list list:a", "du -d 1 x": "list list:x"},
+    ),
+    program("df gdf lsblk blkid findmnt", "~ B,block-size= t,type= x,exclude-type= o,output=", neutral,
+        {"df -h /": "", "lsblk -f": ""}),
+    program("readlink greadlink realpath grealpath", "~ relative-to= relative-base=", _stats,
+        {"readlink -f a": "metadata:a", "realpath --relative-to=. b": "metadata:b"}),
+    program(
+        "md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum sum md5 shasum xxhsum crc32 gsha256sum",
+        "~ a,algorithm= l,length=",
+        reader(),
+        {"md5sum a": "read read:a", "shasum -a 256 a": "read read:a", "sha256sum -c sums": "read read:sums"},
     ),
     program(
-        "file",
-        "b,brief C,compile c,checking-printout e,exclude= E f,files-from= F,separator= h,no-dereference i,mime "
-        "k,keep-going l,list L,dereference m,magic-file= mime-type mime-encoding N,no-pad n,no-buffer "
-        "p,preserve-date P,parameter= r,raw s,special-files S z,uncompress Z 0,print0 d apple extension",
-        reader("files-from"),
-        {"file a": "read read:a", "file -b --mime-type x": "read read:x"},
+        "diff gdiff colordiff cmp gcmp diff3 sdiff comm gcomm join gjoin",
+        "# ~ I,ignore-matching-lines= x,exclude= X,exclude-from= U,unified= C,context= W,width= L,label= t,o= "
+        "D,ifdef= F,show-function-line= j= e= 1 2 3 i,ignore-initial= n,bytes=",
+        reader(),
+        {"diff -u a b": "read read:a read:b", "diff -r -x .git a b": "read read:a read:b", "comm -12 a b": "read read:a read:b", "cmp a b": "read read:a read:b"},
     ),
-    program(
-        "stat gstat",
-        "L,dereference f,file-system,file= c,format= printf= t,terse= x s n q r l F cached=",
-        _stats,
-        {"stat -c %s a": "metadata:a"},
-    ),
+    program("jq yq gojq jaq", "~ f,from-file,fromfile= L= indent= tab i,in-place,inplace n,null-input args jsonargs",
+        _jq, {"jq .a f.json": "read read:f.json", "jq env": "environment_read <stdin", "jq -n $ENV.X": "environment_read", "yq -i .a=1 f.yml": "read write read:f.yml write:f.yml +in-place"}),
+    program("split gsplit csplit gcsplit", "# ~ a,suffix-length= b,bytes= C,line-bytes= l,lines= n,number,digits= filter= "
+        "additional-suffix= f,prefix= t,separator=", _split, {"split -l 10 a part": "read write read:a write:part >none", "split -b 1M": "write <stdin >none"}),
+    program("tr gtr", "~", filters, {"tr a b": "<stdin", "tr -d x": "<stdin"}),
+    program("look locate mlocate plocate", "~ d,database= l,limit= n=", acts(Operation.SEARCH), {"locate -i a": "search"}),
+    program("man info apropos whatis tldr help", "~ M,manpath= s,sections= P,pager=", neutral,
+        {"man ls": "", "apropos x": ""}, previews=""),
+    program("nm objdump readelf ldd size pahole otool dwarfdump", "~ j,section= M,disassembler-options=", reader(),
+        {"readelf -h a": "read read:a", "ldd a": "read read:a"}),
+    program("xmllint pandoc iconv xsltproc", "~ o,output= f,from,from-code= t,to,to-code= xpath= schema=",
+        _converts, {"xmllint --xpath //a f.xml": "read read:f.xml", "pandoc -o out.html in.md": "read write read:in.md write:out.html >none"}),
 )

@@ -1,0 +1,32 @@
+"""``latchctl doctor``: look at the whole set-up and say what to repair. Exit 1 when something failed."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from latch_client.errors import DONE, FAILED
+from latch_client.install.doctor import Grade, examine, gather
+from latch_client.locate import places
+from latch_client.output import print_json, with_json
+from latch_client.paint import printable
+
+
+def add(subparsers: Any) -> None:
+    parser = subparsers.add_parser(
+        "doctor", help="check the whole set-up and say what to repair", description=__doc__
+    )
+    with_json(parser)
+    parser.set_defaults(func=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    checks = examine(gather(places()))
+    for check in checks:
+        if arguments.json:
+            print_json(check)
+            continue
+        print(f"{check.grade:<4}  {check.name}: {printable(check.found)}")
+        if check.way_out:
+            print(f"      -> {printable(check.way_out)}")
+    return FAILED if any(check.grade is Grade.FAIL for check in checks) else DONE

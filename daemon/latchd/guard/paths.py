@@ -1,0 +1,285 @@
+"""Paths by components: patterns, globs against patterns, and which part of the machine a path is in.
+
+Everything compares case-folded: on a disk that folds case a mixed-case twin is the same file, and on
+one that doesn't, nobody has both. A dynamic part (NUL) never widens what is known of the rest.
+"""
+
+from __future__ import annotations
+
+import enum
+import functools
+from collections.abc import Iterable
+from typing import Final
+
+import msgspec
+
+from latch_contracts.facts import PathFact
+
+_WILD: Final = frozenset("*?[")
+_HOMES: Final = ("home", "users")
+
+
+class Anchor(enum.StrEnum):
+    HOME = "home"  # below a home directory
+    ROOT = "root"  # below /
+    ANYWHERE = "anywhere"  # these components in a row, wherever they are
+
+
+class Pattern(msgspec.Struct, frozen=True):
+    """Components to match, each possibly with ``*``; what lies below a match matches too."""
+
+    anchor: Anchor
+    parts: tuple[str, ...]
+    text: str
+
+
+def pattern(text: str) -> Pattern:
+    """``~/x`` is anchored at homes, ``/x`` at the root, anything else matches anywhere."""
+    if text.startswith("~/"):
+        return Pattern(Anchor.HOME, components(text[2:]), text)
+    return Pattern(Anchor.ROOT if text.startswith("/") else Anchor.ANYWHERE, components(text), text)
+
+
+def patterns(text: str) -> tuple[Pattern, ...]:
+    """A table of patterns written as words."""
+    return tuple(pattern(word) for word in text.split())
+
+
+def components(path: str) -> tuple[str, ...]:
+    """The case-folded components; a NUL stays in its component."""
+    return tuple(part for part in path.casefold().split("/") if part and part != ".")
+
+
+def below_home(parts: tuple[str, ...], home: tuple[str, ...]) -> tuple[str, ...] | None:
+    """What follows the home directory, whoever's home it is; None when it is under no home.
+
+    A path that starts with a wholly dynamic part may start with a home.
+    """
+    if home and parts[: len(home)] == home:
+        return parts[len(home) :]
+    if parts and (parts[0] in ("\0", "$home") or parts[0].startswith("~")):
+        return parts[1:]
+    if parts and parts[0] == "root":
+        return parts[1:]
+    if len(parts) > 1 and parts[0] in _HOMES:
+        return parts[2:]
+    return None
+
+
+def first_match(table: Iterable[Pattern], path: str, home: str) -> Pattern | None:
+    """The first pattern that the path, or a directory above it, matches."""
+    parts = components(path)
+    under = below_home(parts, components(home))
+    for candidate in table:
+        if candidate.anchor is Anchor.HOME:
+            if under is not None and _starts(under, candidate.parts):
+                return candidate
+        elif candidate.anchor is Anchor.ROOT:
+            if _starts(parts, candidate.parts):
+                return candidate
+        elif any(_starts(parts[at:], candidate.parts) for at in range(len(parts))):
+            return candidate
+    return None
+
+
+def _starts(parts: tuple[str, ...], wanted: tuple[str, ...]) -> bool:
+    return len(parts) >= len(wanted) and all(map(meets, parts, wanted))
+
+
+@functools.lru_cache(maxsize=8192)
+def meets(part: str, wanted: str) -> bool:
+    """Whether one component, possibly a glob, can name what one pattern component names.
+
+    A bare ``*`` stands for everything and so proves nothing; a glob counts once its own letters
+    point at the pattern. As in the shell, a leading wildcard does not match a leading dot.
+    """
+    if part == wanted:
+        return True
+    if not _WILD & set(part):
+        return _glob(wanted, part) if _WILD & set(wanted) else False
+    fixed = _fixed_prefix(part)
+    if len(fixed) < (2 if fixed.startswith(".") else 3):
+        return False
+    return _overlap(part, wanted)
+
+
+def _fixed_prefix(part: str) -> str:
+    return part[: next((at for at, letter in enumerate(part) if letter in _WILD), len(part))]
+
+
+def _glob(glob: str, text: str) -> bool:
+    """``*`` alone is special in our patterns; brackets and ? are not used in them."""
+    head, *middle, tail = glob.split("*") if "*" in glob else [glob, ""]
+    if "*" not in glob:
+        return glob == text
+    if not text.startswith(head) or not text.endswith(tail) or len(text) < len(head) + len(tail):
+        return False
+    at = len(head)
+    for piece in middle:
+        found = text.find(piece, at, len(text) - len(tail))
+        if found < 0:
+            return False
+        at = found + len(piece)
+    return True
+
+
+def _overlap(left: str, right: str) -> bool:
+    """Whether two globs have a name in common; brackets count as one unknown letter."""
+    return _meet(_tokens(left), _tokens(right))
+
+
+def _tokens(glob: str) -> tuple[str, ...]:
+    found: list[str] = []
+    at = 0
+    while at < len(glob):
+        if glob[at] == "[":
+            end = glob.find("]", at + 2)
+            if end > 0:
+                found.append("?")
+                at = end + 1
+                continue
+        found.append(glob[at])
+        at += 1
+    return tuple(found[:64])
+
+
+def _meet(left: tuple[str, ...], right: tuple[str, ...]) -> bool:
+    """Two globs meet: the classic table, one row at a time."""
+    row = {0}
+    row = _skip(row, right)
+    for token in left:
+        if token == "*":  # noqa: S105 (a glob's star)
+            row = set(range(min(row), len(right) + 1)) if row else row
+            continue
+        reached: set[int] = set()
+        for at in row:
+            if at < len(right):
+                other = right[at]
+                if other == "*":
+                    reached.add(at)
+                elif other in (token, "?") or token == "?":
+                    reached.add(at + 1)
+        row = _skip(reached, right)
+        if not row:
+            return False
+    return len(right) in row
+
+
+def _skip(row: set[int], right: tuple[str, ...]) -> set[int]:
+    """A star may stand for nothing."""
+    found = set(row)
+    for at in sorted(row):
+        while at < len(right) and right[at] == "*":
+            at += 1
+            found.add(at)
+    return found
+
+
+class Place(enum.StrEnum):
+    """Where a path lies, for what may be removed there."""
+
+    PROJECT = "project"
+    PROJECT_ROOT = "project root"
+    REPOSITORY = "repository metadata"
+    SCRATCH = "scratch"
+    HARMLESS = "harmless"
+    DEVICE = "device"
+    HOME = "home"
+    ROOT = "the root"
+    SYSTEM = "system"
+    OUTSIDE = "outside"
+    DYNAMIC = "dynamic"
+
+
+_SCRATCH: Final = tuple(
+    components(text) for text in ("/tmp", "/var/tmp", "/dev/shm", "/private/tmp", "/private/var/tmp")  # noqa: S108
+)
+_HARMLESS: Final = frozenset(
+    "/dev/null /dev/zero /dev/full /dev/random /dev/urandom /dev/tty /dev/stdin /dev/stdout /dev/stderr /dev/ptmx".split()
+)
+_SYSTEM: Final = frozenset(
+    "etc usr bin sbin lib lib32 lib64 boot sys proc root dev var opt srv run snap system library applications nix".split()
+)
+
+
+def place_of(path: str, roots: Iterable[str], home: str) -> Place:
+    """The part of the machine that an absolute path lies in. Globs count as what they may match.
+
+    A root that is the home, or above it, is no project: what lies there was not made by this work.
+    """
+    if path in _HARMLESS or path.startswith(("/dev/fd/", "/proc/self/fd/")):
+        return Place.HARMLESS
+    parts, whole = _anchored(components(path))
+    if not parts:
+        return Place.ROOT
+    for root in _SCRATCH:
+        if parts[: len(root)] == root and len(parts) > len(root):
+            return Place.SCRATCH
+    own = components(home)
+    if own and own[: len(parts)] == parts:
+        return Place.HOME
+    for text in roots:
+        root = components(text)
+        if not root or own[: len(root)] == root:
+            continue
+        if parts == root:
+            return Place.PROJECT_ROOT if whole else Place.PROJECT
+        if parts[: len(root)] == root:
+            return Place.REPOSITORY if ".git" in parts[len(root) :] else Place.PROJECT
+        if root[: len(parts)] == parts:
+            return Place.OUTSIDE  # an ancestor takes the project with it
+    if parts[0] == "dev":
+        return Place.DEVICE
+    if parts[0] in _HOMES and len(parts) <= 2:
+        return Place.HOME
+    return Place.SYSTEM if parts[0] in _SYSTEM else Place.OUTSIDE
+
+
+def _anchored(parts: tuple[str, ...]) -> tuple[tuple[str, ...], bool]:
+    """The literal components before the first glob, and whether the glob takes all that is there.
+
+    ``dir/*`` is dir as a whole; ``dir/*.o`` and ``dir/*/out`` are things inside dir.
+    """
+    for at, part in enumerate(parts):
+        if _WILD & set(part):
+            rest = parts[at:]
+            return parts[:at], all(not piece.strip("*?.[]!^") for piece in rest)
+    return parts, True
+
+
+def place(fact: PathFact, cwd: str, roots: Iterable[str], home: str) -> Place:
+    """Where a path fact points, by its text; a dynamic path is placed by what must come before it."""
+    if fact.resolved:
+        return place_of(fact.resolved, roots, home)
+    known = _known_part(fact.value, cwd, home)
+    if not known:
+        return Place.DYNAMIC
+    roots = tuple(roots)
+    found = place_of(known, roots, home)
+    # Above these, an empty or climbing value reaches everything; inside them it stays a thing inside.
+    return found if found in (Place.SCRATCH, Place.PROJECT, Place.REPOSITORY) else Place.DYNAMIC
+
+
+def _known_part(value: str, cwd: str, home: str) -> str:
+    """The absolute path that a dynamic value certainly lies in or at, or ""."""
+    if "\0" not in value:
+        return ""
+    parts = value.split("/")
+    if ".." in parts:
+        return ""
+    kept: list[str] = []
+    for part in parts:
+        if part.strip("\0.") == "" and "\0" in part:
+            break
+        kept.append(part.replace("\0", "x"))  # `name-$x` is some name that begins so
+        if "\0" in part:
+            break
+    text = "/".join(kept)
+    if value.startswith("/"):
+        # `/tmp/$x` is a thing in scratch: a mktemp name is written so, and an empty one loses scratch alone
+        return f"{text}/x" if components(text) in _SCRATCH else text
+    if value.startswith("~/"):
+        return home + text[1:] if home else ""
+    if not text or value.startswith(("~", "\0")):
+        return ""
+    return f"{cwd}/{text}" if cwd else ""

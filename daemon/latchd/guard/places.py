@@ -1,0 +1,192 @@
+"""The tables of sensitive places: credentials, what runs later by itself, what is never written, our own.
+
+Data and three questions about it. How patterns match is in paths.py.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from latchd.guard.paths import Pattern, components, first_match, pattern, patterns
+
+CREDENTIAL_TREES: Final = patterns(
+    """
+    ~/.ssh ~/.aws ~/.azure ~/.gcp ~/.config/gcloud ~/.kube ~/.docker/config.json ~/.config/containers/auth.json
+    ~/.config/gh/hosts.yml ~/.config/glab-cli ~/.config/hub ~/.git-credentials ~/.config/git/credentials ~/.netrc
+    ~/_netrc ~/.authinfo ~/.authinfo.gpg ~/.npmrc ~/.yarnrc.yml ~/.pypirc ~/.config/pip/pip.conf ~/.gem/credentials
+    ~/.cargo/credentials* ~/.m2/settings*.xml ~/.gradle/gradle.properties ~/.nuget/nuget.config
+    ~/.config/nuget/nuget.config ~/.composer/auth.json ~/.config/composer/auth.json
+    ~/.terraform.d/credentials.tfrc.json ~/.terraformrc ~/.vault-token ~/.config/op ~/.config/sops/age
+    ~/.config/rclone ~/.config/doctl ~/.config/fly ~/.fly ~/.config/heroku ~/.config/wrangler ~/.wrangler/config
+    ~/.config/vercel ~/.local/share/com.vercel.cli ~/.config/netlify ~/.config/stripe ~/.config/ngrok ~/.ngrok2
+    ~/.config/hcloud ~/.oci ~/.bluemix ~/.databrickscfg ~/.snowsql ~/.snowflake ~/.dbt/profiles.yml ~/.kaggle
+    ~/.huggingface ~/.cache/huggingface/token ~/.cache/huggingface/stored_tokens ~/.pgpass ~/.my.cnf ~/.mylogin.cnf
+    ~/.mongorc.js ~/.s3cfg ~/.boto ~/.passwd-s3fs ~/.password-store ~/.gnupg ~/.local/share/keyrings
+    ~/library/keychains ~/.local/share/kwalletd ~/.config/sops ~/.age ~/.step ~/.cloudflared ~/.pulumi/credentials.json
+    ~/.config/1password ~/.config/bitwarden* ~/.config/keybase ~/.electrum ~/.bitcoin/wallet* ~/.ethereum/keystore
+    ~/.config/solana/id.json ~/.mozilla/firefox ~/.config/google-chrome ~/.config/chromium ~/.config/bravesoftware
+    ~/.config/microsoft-edge ~/library/application*support/google/chrome ~/library/application*support/firefox
+    ~/.bash_history ~/.zsh_history ~/.local/share/fish/fish_history ~/.psql_history ~/.mysql_history
+    ~/.python_history ~/.node_repl_history ~/.rediscli_history ~/.sh_history ~/.history
+    /etc/shadow /etc/shadow- /etc/gshadow /etc/gshadow- /etc/sudoers /etc/sudoers.d /etc/ssl/private /etc/kubernetes
+    /etc/krb5.keytab /etc/ssh/ssh_host_* /etc/letsencrypt /etc/wireguard /etc/openvpn
+    /etc/networkmanager/system-connections /etc/rancher /var/lib/kubelet /run/secrets /var/run/secrets
+    /proc/*/environ /proc/*/task/*/environ /proc/*/mem /proc/kcore /dev/mem /dev/kmem /root/.ssh
+    /var/run/docker.sock /run/docker.sock
+    """
+)
+# Agents' own secrets: no allow list of the person's relaxes these.
+AGENT_CREDENTIALS: Final = patterns(
+    """
+    ~/.claude/.credentials.json ~/.codex/auth.json ~/.codex/.credentials.json ~/.gemini/*oauth* ~/.gemini/*creds*
+    ~/.gemini/gemini-credentials.json ~/.gemini/google_accounts.json ~/.copilot/config.json ~/.config/github-copilot
+    ~/.local/share/opencode/auth.json ~/.local/share/opencode/mcp-auth.json ~/.pi/agent/auth.json
+    ~/.local/share/amp/secrets.json ~/.cursor/auth.json ~/.config/cursor/auth.json ~/.kimi*/credentials
+    ~/.config/openai ~/.anthropic ~/.openai ~/.claude.json
+    """
+)
+CREDENTIAL_NAMES: Final = patterns(
+    """
+    .env .env.* *.env .dev.vars .dev.vars.* .envrc .netrc _netrc .pgpass .git-credentials .htpasswd .vault-token .pypirc
+    .databrickscfg .s3cfg .boto id_rsa* id_dsa* id_ecdsa* id_ed25519* *_rsa *_dsa *_ecdsa *_ed25519 credentials
+    credentials.* credentials-* credentials_* secrets.json secrets.yml secrets.yaml secrets.toml secrets.env
+    service-account*.json service_account*.json serviceaccount*.json *-service-account.json client_secret*.json
+    *-key.json *_key.json *.tfstate *.tfstate.* *.tfvars *.tfvars.json kubeconfig *.kubeconfig
+    *.pem *.key *.keypair *.p12 *.pfx *.pkcs12 *.jks *.keystore *.keyring *.kdb *.kdbx *.ppk *.ovpn
+    *.agilekeychain *.psafe3 *.keychain *.mobileprovision
+    """
+)
+_EXEMPT_ENDINGS: Final = (
+    ".pub .example .sample .template .defaults .dist .tpl .tmpl .md .rst .html .py .pyi .js .jsx .mjs .cjs .ts .tsx .vue "
+    ".svelte .go .rs .java .kt .scala .rb .php .c .h .cc .cpp .hpp .cs .swift .sh .css .scss .svg .png .snap .proto .test .spec"
+).split()
+_EXEMPT_NAMES: Final = patterns(
+    """
+    .env.example* .env.sample* .env.template* .env.defaults* .env.dist* example.env sample.env template.env
+    *.example.* *.sample.* *.template.* credentials.example* *example.tfvars
+    cacert.pem cert.pem *cert.pem *chain.pem ca.pem *bundle.pem *.crt.pem *.pub.pem public*.pem public*.key *public.pem
+    *_public.key dhparam*.pem cmakecache*.key
+    """
+)
+_EXEMPT_TREES: Final = patterns(
+    "~/.ssh/known_hosts* ~/.ssh/*.pub /etc/ssl/certs /usr/share /usr/lib/python* site-packages node_modules "
+    "/etc/ssh/ssh_host_*.pub"
+)
+_BACKUPS: Final = tuple(".bak .backup .copy .disabled .old .orig .save .tmp ~ .swp .gz .enc".split())
+
+PERSISTENCE: Final = patterns(
+    """
+    ~/.bashrc ~/.bash_profile ~/.bash_login ~/.profile ~/.bash_logout ~/.bash_aliases ~/.inputrc ~/.zshrc ~/.zshenv
+    ~/.zprofile ~/.zlogin ~/.zlogout ~/.kshrc ~/.cshrc ~/.tcshrc ~/.login ~/.xprofile ~/.xinitrc ~/.xsession
+    ~/.xsessionrc ~/.pam_environment ~/.config/fish/config.fish ~/.config/fish/conf.d ~/.config/fish/functions
+    ~/.config/nushell ~/.config/powershell ~/.oh-my-zsh/custom ~/.config/environment.d ~/.config/autostart
+    ~/.config/systemd ~/.local/share/systemd ~/library/launchagents ~/library/launchdaemons ~/.rhosts
+    ~/.ssh ~/.gitconfig ~/.config/git ~/.vimrc ~/.exrc ~/.emacs ~/.emacs.d/init.el ~/.tmux.conf ~/.screenrc
+    ~/.config/nvim ~/.config/helix ~/.config/kitty ~/.config/alacritty ~/.pdbrc ~/.npmrc ~/.yarnrc* ~/.cargo/config*
+    ~/.gemrc ~/.rprofile ~/.irbrc ~/.psqlrc ~/.gdbinit ~/.lldbinit ~/.perldb ~/.gradle/init.d ~/.m2/settings.xml
+    ~/.config/pip ~/.pip ~/bin ~/.local/bin ~/.mozilla/native-messaging-hosts
+    /etc/profile /etc/profile.d /etc/bash.bashrc /etc/zsh /etc/environment /etc/ld.so.preload /etc/ld.so.conf.d
+    /etc/cron* /etc/anacrontab /var/spool/cron /etc/systemd /lib/systemd /usr/lib/systemd /run/systemd /etc/xdg/autostart
+    /etc/init.d /etc/rc.local /etc/ssh /etc/sudoers /etc/sudoers.d /etc/pam.d /etc/hosts /etc/passwd /etc/shadow
+    /etc/group /etc/udev /etc/modules-load.d /etc/apt/apt.conf.d /library/launchagents /library/launchdaemons
+    /usr/local/bin /usr/local/sbin /usr/bin /usr/sbin /bin /sbin
+    .vscode/tasks.json .vscode/settings.json .vscode/launch.json .envrc .devcontainer .idea/externaltools
+    .gdbinit .nvimrc .nvim.lua .exrc .dir-locals.el sitecustomize.py usercustomize.py site-packages/*.pth
+    .pnpmfile.cjs node_modules/.bin
+    """
+)
+# What starts, configures or instructs agents: writing there changes what judges the next call.
+CONTROL_PLANES: Final = patterns(
+    """
+    ~/.claude/settings*.json ~/.claude/hooks ~/.claude/agents ~/.claude/commands ~/.claude/skills ~/.claude/plugins
+    ~/.claude.json .claude/settings*.json .claude/hooks .mcp.json ~/.codex/config.toml ~/.codex/hooks* ~/.codex/rules
+    ~/.codex/agents.md .codex/config.toml .codex/hooks* ~/.cursor/hooks.json ~/.cursor/mcp.json
+    ~/.cursor/cli-config.json .cursor/hooks.json .cursor/mcp.json .cursor/hooks ~/.gemini/settings.json ~/.gemini/config
+    ~/.gemini/extensions .gemini/settings.json .gemini/extensions ~/.config/opencode opencode.json opencode.jsonc
+    .opencode/plugin .opencode/plugins ~/.config/amp .amp/settings.json ~/.pi .pi/extensions ~/.kimi*
+    ~/.copilot .github/copilot/hooks .github/hooks .windsurf/hooks* .kiro/hooks .roo/mcp.json ~/.config/goose
+    /etc/claude-code ~/.openhands ~/.hermes
+    """
+)
+# The guard itself: config, state, sockets, units, the command names' own files.
+OWN: Final = patterns(
+    """
+    ~/.config/latchd ~/.local/state/latchd /run/user/*/latchd ~/.config/systemd/user/latchd* latchd.toml .latchd.toml
+    ~/.config/systemd/user/*/latchd* latchd.db latchd.db-wal latchd.db-shm latchd.key hook.token latch_client latchd.lock
+    /usr/lib/systemd/user/latchd* /etc/systemd/user/latchd* ~/.local/bin/latchd ~/.local/bin/latchctl
+    latchd/hook.sock latchd/events.sock
+    """
+)
+PROTECTED: Final = patterns(".git")
+
+
+def credential(path: str, home: str) -> str:
+    """The pattern of the credential that a path names or lies in; "" when it is none."""
+    if not path or first_match(_EXEMPT_TREES, path, home) is not None:
+        return ""
+    if found := first_match(AGENT_CREDENTIALS, path, home) or first_match(CREDENTIAL_TREES, path, home):
+        return found.text
+    return _named(path, home)
+
+
+def agent_credential(path: str, home: str) -> bool:
+    return first_match(AGENT_CREDENTIALS, path, home) is not None
+
+
+def _named(path: str, home: str) -> str:
+    """By the file's name alone; names of templates, public halves and source files are exempt."""
+    parts = components(path)
+    if not parts:
+        return ""
+    name = parts[-1]
+    for ending in _BACKUPS:
+        if name.endswith(ending) and len(name) > len(ending):
+            name = name[: -len(ending)]
+            break
+    if name.endswith(tuple(_EXEMPT_ENDINGS)) or first_match(_EXEMPT_NAMES, name, home) is not None:
+        return ""
+    found = first_match(CREDENTIAL_NAMES, name, home)
+    return found.text if found else ""
+
+
+def holds_credentials(path: str, home: str) -> bool:
+    """Whether everything below a path includes a home's credentials: the home itself or what is above it."""
+    parts, own = components(path), components(home)
+    if not own:
+        return False
+    # a trailing `*` or `.` takes what is in the directory
+    while parts and not parts[-1].strip("*."):
+        parts = parts[:-1]
+    return own[: len(parts)] == parts or parts in (("root",), ("home",), ("etc",), ("proc",))
+
+
+def persistence(path: str, home: str) -> str:
+    """The pattern of what runs later by itself; "" when it does not."""
+    if found := first_match(PERSISTENCE, path, home):
+        return found.text
+    return ""
+
+
+def control_plane(path: str, home: str) -> str:
+    """The pattern of an agent's own control files; "" when it is none."""
+    found = first_match(CONTROL_PLANES, path, home)
+    return found.text if found else ""
+
+
+def own(path: str, home: str) -> str:
+    """The pattern of the guard's own files; "" when it is none."""
+    found = first_match(OWN, path, home)
+    return found.text if found else ""
+
+
+def protected(path: str, home: str, fragments: tuple[str, ...]) -> str:
+    """The fragment by which a path is never written; "" when it may be."""
+    for fragment in (*PROTECTED, *patterns_of(fragments)):
+        if first_match((fragment,), path, home) is not None:
+            return fragment.text
+    return ""
+
+
+def patterns_of(fragments: tuple[str, ...]) -> tuple[Pattern, ...]:
+    """The policy's own fragments; a blank in one is part of its name."""
+    return tuple(pattern(fragment) for fragment in fragments)

@@ -1,0 +1,61 @@
+"""What a rule is: a value with its own examples. The list of rules is the registry; there is no other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import msgspec
+
+from latch_contracts.verdict import Finding, Severity
+from latchd.guard.groups import Group
+from latchd.guard.subject import Subject
+
+
+class Hit(msgspec.Struct, frozen=True):
+    """One place where a rule applies.
+
+    ``says`` is what is wrong and ``instead`` the way out, a sentence each: lower case, no stop.
+    """
+
+    command_id: int
+    target: str
+    says: str
+    instead: str
+
+
+class Rule(msgspec.Struct, frozen=True):
+    """One danger.
+
+    ``denies`` are shell commands in which the rule must find something, ``passes`` such in which it
+    must not; one test runs them all. ``check`` is pure and yields hits in the order of the segments.
+    """
+
+    id: str
+    title: str
+    group: Group
+    severity: Severity
+    check: Callable[[Subject], Iterator[Hit]]
+    denies: tuple[str, ...] = ()
+    passes: tuple[str, ...] = ()
+
+    def findings(self, subject: Subject) -> Iterator[Finding]:
+        """What the rule finds, in segment order, each thing once."""
+        seen: set[tuple[int, str]] = set()
+        for hit in sorted(self.check(subject), key=lambda hit: hit.command_id):
+            if (hit.command_id, hit.target) in seen:
+                continue
+            seen.add((hit.command_id, hit.target))
+            yield Finding(
+                rule=self.id,
+                group=self.group,
+                severity=self.severity,
+                reason=_reason(self.id, subject.segment(hit.command_id), hit),
+                command_id=hit.command_id,
+                target=hit.target,
+            )
+
+
+def _reason(rule: str, segment: str, hit: Hit) -> str:
+    """At most two sentences: rule, segment, what it does to what; then the way out."""
+    where = f" in `{segment}`" if segment else ""
+    return f"[{rule}]{where}: {hit.says}. {hit.instead[:1].upper()}{hit.instead[1:]}."

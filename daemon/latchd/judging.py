@@ -1,0 +1,94 @@
+"""From one proposal to its verdict: facts, the files they touch, the walk. Reads the disk, writes nothing."""
+
+from __future__ import annotations
+
+import hashlib
+import posixpath
+from collections.abc import Callable, Mapping
+
+import msgspec
+
+from latch_contracts.contract import Compatibility, Contract, Level, Surface
+from latch_contracts.events import Call, HookEvent
+from latch_contracts.facts import ActionFacts
+from latch_contracts.verdict import Action, Verdict
+from latchd import disk
+from latchd.files import FileView, Stamp, probe_list
+from latchd.guard.subject import Subject
+from latchd.guard.walk import judge
+from latchd.policy import Policy, PolicyError, fingerprint
+from latchd.projects import Projects
+from latchd.tool_facts import facts_of
+from latchd.views import operation_mask
+
+_FILE_TOOLS = frozenset({Surface.READ, Surface.WRITE, Surface.EDIT, Surface.PATCH})
+_stamps = msgspec.msgpack.Decoder(Stamp)
+
+
+class Judged(msgspec.Struct, frozen=True):
+    """A verdict and what it stands on; ``operations`` is the mask of what the facts say is done."""
+
+    verdict: Verdict
+    facts: ActionFacts
+    operations: int
+
+
+class Judge:
+    """Judges under one policy. ``home`` is the home of the user that agents run as: the daemon's own."""
+
+    def __init__(self, policy: Policy, home: str) -> None:
+        self._home = home
+        self._projects = Projects(policy)
+
+    def judge(self, event: HookEvent, seen: Callable[[str], bytes | None], contract: Contract) -> Judged:
+        """The verdict on one proposal. ``seen(path)`` gives the stamp that the session knows of a file."""
+        call = event.the_call
+        facts = facts_of(call, cwd=event.cwd, home=self._home)
+        operations = operation_mask(
+            frozenset(operation for command in facts.commands for operation in command.operations)
+        )
+        try:
+            policy = self._projects.policy_at(event.cwd)
+        except PolicyError as error:
+            verdict = Verdict(
+                action=Action.DENY,
+                rule="floor.project-policy",
+                participant="floor",
+                reason=f"the project's policy can't be used: {error} [floor.project-policy]",
+            )
+            return Judged(verdict, facts, operations)
+        files = dict(disk.views(probe_list(call, facts, policy.write_roots)))
+        if contract.level is Level.PAIRED:
+            files |= _remembered(call, event.cwd, files, seen)
+        return Judged(judge(Subject(event, facts, files, policy)), facts, operations)
+
+
+def known_paths(call: Call, cwd: str) -> tuple[str, ...]:
+    """The files whose state a proven result of this call makes known, as absolute paths."""
+    if call.surface not in _FILE_TOOLS:
+        return ()
+    return tuple(posixpath.normpath(posixpath.join(cwd or "/", path)) for path in call.paths)
+
+
+def binding(policy: Policy, contract: Contract, version: str) -> bytes:
+    """What a pending call is bound to: when any of it changes, its result promotes nothing."""
+    compatibility = contract.compatibility(version)
+    known = version if compatibility is Compatibility.KNOWN else compatibility.value
+    return hashlib.sha256(
+        b"\0".join(
+            (fingerprint(policy), hashlib.sha256(contract.fingerprint_source()).digest(), known.encode())
+        )
+    ).digest()
+
+
+def _remembered(
+    call: Call, cwd: str, files: Mapping[str, FileView], seen: Callable[[str], bytes | None]
+) -> dict[str, FileView]:
+    """The views of the files this call is about, with what the session knows of them."""
+    remembered: dict[str, FileView] = {}
+    for path in known_paths(call, cwd):
+        view = files.get(path)
+        if view is not None:
+            stamp = seen(path)
+            remembered[path] = view.seen_as(None if stamp is None else _stamps.decode(stamp))
+    return remembered

@@ -1,0 +1,54 @@
+"""The policy in force in a directory: the person's, tightened by the project's ``.latchd.toml``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from latchd.policy import MAX_CONFIG_BYTES, Policy, PolicyError, tighten
+
+NAME: Final = ".latchd.toml"
+_DEEPEST: Final = 32  # directories looked at above the working directory
+_KEPT: Final = 256  # project files remembered; more than anyone works in between two restarts
+
+
+class Projects:
+    """Reads project files when they change. The nearest one above the working directory counts."""
+
+    def __init__(self, policy: Policy) -> None:
+        self._policy = policy
+        self._read: dict[str, tuple[tuple[int, int, int], Policy | PolicyError]] = {}
+
+    def policy_at(self, cwd: str) -> Policy:
+        """Raises PolicyError, naming the file, when the project's file can't be used."""
+        if not cwd.startswith("/"):
+            return self._policy
+        directory = Path(cwd)
+        for place in (directory, *directory.parents[:_DEEPEST]):
+            path = place / NAME
+            try:
+                status = path.stat()
+            except (OSError, ValueError):
+                continue
+            found = self._policy_of(path, (status.st_mtime_ns, status.st_size, status.st_ino))
+            if isinstance(found, PolicyError):
+                raise found
+            return found
+        return self._policy
+
+    def _policy_of(self, path: Path, stamp: tuple[int, int, int]) -> Policy | PolicyError:
+        known = self._read.get(str(path))
+        if known is not None and known[0] == stamp:
+            return known[1]
+        policy: Policy | PolicyError
+        try:
+            with path.open("rb") as file:
+                policy = tighten(self._policy, file.read(MAX_CONFIG_BYTES + 1))
+        except PolicyError as error:
+            policy = PolicyError(f"`{path}`: {error}")
+        except OSError as error:
+            policy = PolicyError(f"`{path}`: {(error.strerror or 'unreadable').lower()}")
+        if len(self._read) >= _KEPT:
+            self._read.clear()
+        self._read[str(path)] = (stamp, policy)
+        return policy

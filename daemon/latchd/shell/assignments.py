@@ -1,0 +1,148 @@
+"""Assignments: what they run, what they make known, and which names must never be trusted."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+import msgspec
+from latch_contracts.facts import Issue, Reach
+
+from latchd.shell.lex import Flag, Style, lex
+from latchd.shell.listing import Listing, Scope
+from latchd.shell.parse import Node, Program
+from latchd.shell.redirects import code_text
+from latchd.shell.variables import Value, Variables
+from latchd.shell.words import assigned, expand
+
+# A variable whose value a program of the line takes as a command.
+_CODE_NAMES: Final = frozenset(
+    {
+        "PROMPT_COMMAND", "PS0", "PS4", "GIT_SSH_COMMAND", "GIT_SSH", "GIT_PAGER", "GIT_EDITOR", "PAGER", "EDITOR",
+        "VISUAL", "MANPAGER", "LESSOPEN", "LESSCLOSE", "BROWSER", "GIT_EXTERNAL_DIFF", "GIT_ASKPASS", "SSH_ASKPASS",
+        "SUDO_ASKPASS", "GIT_SEQUENCE_EDITOR", "GIT_PROXY_COMMAND", "RSYNC_RSH", "TAR_OPTIONS", "MANOPT", "FCEDIT",
+    }
+)  # fmt: skip
+_UNSEEN_CODE: Final = re.compile(r"(BASH_ENV|ENV|BASH_FUNC_.*)\Z")  # files or functions the next shell runs
+LOADER_NAMES: Final = re.compile(
+    r"(PATH|LD_\w+|DYLD_\w+|PYTHONPATH|PYTHONSTARTUP|PERL5LIB|PERL5OPT|RUBYOPT|RUBYLIB|NODE_OPTIONS|NODE_PATH|JAVA_TOOL_OPTIONS)\Z"
+)
+_BRANCHES: Final = frozenset(
+    {"if_statement", "for_statement", "while_statement", "c_style_for_statement", "case_statement", "function_definition"}
+)
+_SETTERS: Final = frozenset(
+    "read mapfile readarray printf getopts local let unset wait declare typeset export readonly".split()
+)
+_UNSEEN: Final = frozenset({"eval", "source", "."})
+_NAME = re.compile(r"[A-Za-z_]\w*")
+_DORMANT = re.compile(r"\$\(|`|\$\{")
+
+
+def assign(listing: Listing, program: Program, node: Node, scope: Scope, variables: Variables) -> str:
+    """Take over one assignment; the name it sets."""
+    text = program.text
+    value_node = next((child for child in node.children if child.field == "value"), None)
+    name_node = node.children[0] if node.children else node
+    name = _name(text, name_node)
+    subscript = name_node.kind == "subscript"
+    if subscript:
+        inner = lex(text, name_node.start, name_node.end, program.spans, Style.LOOSE)
+        listing.heed(inner)
+        listing.evaluates = True
+        listing.codes(program, inner.codes, scope, variables)
+    appends = any(child.kind == "+=" for child in node.children)
+    if value_node is None:
+        variables.assign(name, Value(()) if not appends and not subscript else Value())
+        return name
+    if value_node.kind == "array":
+        lexed = lex(text, value_node.start, value_node.end, program.spans, Style.LOOSE)
+        listing.heed(lexed)
+        sources = listing.codes(program, lexed.codes, scope, variables)
+        variables.assign(name, Value(None, sources))
+    else:
+        lexed = lex(text, value_node.start, node.end, program.spans)
+        listing.heed(lexed)
+        sources = listing.codes(program, lexed.codes, scope, variables)
+        found = assigned(lexed, variables)
+        known = found.pieces if not appends and not subscript else None
+        variables.assign(name, Value(known, found.sources + sources))
+    if any(piece.flag is not Flag.PLAIN and _DORMANT.search(piece.text) for piece in lexed.pieces):
+        literal_text = "".join(piece.text for piece in lexed.pieces)
+        listing.dormant.append((literal_text, scope))
+    _special(listing, name, lexed, scope, variables)
+    return name
+
+
+def _name(text: str, node: Node) -> str:
+    match = _NAME.match(text, node.start, node.end)
+    return match.group() if match else ""
+
+
+def _special(listing: Listing, name: str, lexed: object, scope: Scope, variables: Variables) -> None:
+    if name == "IFS":
+        variables.folds = False
+    elif name == "BASH_ALIASES":
+        listing.any_alias = True
+    elif _UNSEEN_CODE.match(name):
+        listing.note(Issue.OPAQUE_ARTIFACT)
+    elif name in _CODE_NAMES:
+        value = variables.lookup(name)
+        if value is None or value.pieces is None:
+            if name in ("PROMPT_COMMAND", "PS0", "PS4"):
+                listing.note(Issue.DYNAMIC_WORD)
+            return
+        code = "".join(piece.text for piece in value.pieces)
+        if name in ("PS0", "PS4"):
+            listing.dormant.append((code, scope))
+            listing.evaluates = True
+        elif name not in ("TAR_OPTIONS", "MANOPT"):
+            inner = msgspec.structs.replace(scope.within(Reach.DEFERRED), nesting=scope.nesting + 1, pipeline=0)
+            listing.text(code, inner, variables.bare())
+
+
+def volatile_names(program: Program) -> tuple[frozenset[str], bool]:
+    """Names that this text may change out of line, and whether any name can be trusted at all."""
+    if "$" not in program.text:
+        return frozenset(), True
+    names: set[str] = set()
+    certain = True
+    waiting = [(program.root, False)]
+    text = program.text
+    while waiting:
+        node, branch = waiting.pop()
+        kind = node.kind
+        branch = branch or kind in _BRANCHES
+        if kind == "variable_assignment" and branch and node.children:
+            names.add(_name(text, node.children[0]))
+        elif kind == "for_statement":
+            names.update(_name(text, child) for child in node.children if child.field == "variable")
+        elif kind in ("arithmetic_expansion", "c_style_for_statement") or (
+            kind == "compound_statement" and node.children and node.children[0].kind == "(("
+        ):
+            region = text[node.start : node.end if kind != "c_style_for_statement" else node.children[-1].start]
+            if re.search(r"[^=!<>]=[^=]|<<=|>>=|\+\+|--", region):
+                names.update(_NAME.findall(region))
+        elif kind == "expansion" and re.match(r"\$\{\w+(\[[^\]]*\])?:?=", text[node.start : node.end]):
+            names.add(_NAME.findall(text, node.start, node.end)[0])
+        elif kind in ("command", "declaration_command", "unset_command"):
+            words = [text[child.start : child.end].translate(_UNQUOTE) for child in node.children]
+            if not _SETTERS.isdisjoint(words):
+                plain = words if kind == "command" or "unset" in words else []
+                names.update(name for word in plain for name in _NAME.findall(word))
+                if kind == "declaration_command" and any(re.match(r"[-+]\w*[nilucA]", word) for word in words):
+                    certain = False
+            if branch and not _UNSEEN.isdisjoint(words):
+                certain = False
+        waiting += [(child, branch) for child in node.children]
+    return frozenset(names), certain
+
+
+_UNQUOTE = str.maketrans("", "", "\\'\"")
+
+
+def prefix_details(names: tuple[str, ...]) -> tuple[str, ...]:
+    """The detail words of assignments that stand before a command."""
+    return ("sets-loader",) if any(LOADER_NAMES.match(name) for name in names) else ()
+
+
+__all__ = ["assign", "code_text", "expand", "prefix_details", "volatile_names"]

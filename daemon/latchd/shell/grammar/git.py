@@ -1,0 +1,98 @@
+"""git: the options ahead of the subcommand, aliases given by ``-c``, and the dispatch."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import msgspec
+
+from latch_contracts.facts import Argument, Operation
+
+from . import git_remote, git_work
+from .description import UNKNOWN, Context, Description, Target, unique
+from .git_remote import executing_key
+from .options import Parsed
+from .program import family, program, run
+
+_GLOBALS: Final = (
+    "C= c= git-dir= work-tree= namespace= exec-path? p,paginate P,no-pager no-replace-objects bare literal-pathspecs "
+    "glob-pathspecs noglob-pathspecs icase-pathspecs no-optional-locks config-env= list-cmds= attr-source= html-path "
+    "man-path info-path no-lazy-fetch no-advice h,help v,version"
+)
+
+
+def _alias(parsed: Parsed, context: Context) -> Description:
+    """A subcommand without a table: an alias given with -c, or something this git may not know."""
+    if not parsed.operands:
+        return Description(known=True)
+    name, rest = parsed.operands[0], parsed.operands[1:]
+    for pair in parsed.values("c"):
+        key, _, value = pair.value.partition("=")
+        if key.lower() != f"alias.{name.value.lower()}":
+            continue
+        if value.startswith("!"):
+            return Description(
+                known=True, operations=(Operation.EXECUTE,), details=("inline-code", "opaque-code")
+            )
+        words = [Argument(value=word, expands="\0" in word) for word in value.split()]
+        return run(GIT, [*words, *rest], context)
+    return UNKNOWN
+
+
+def _globals(parsed: Parsed, description: Description, _context: Context) -> Description:
+    """-C, --git-dir and --work-tree name another repository; -c of an executing key runs its value."""
+    operations, details, targets = description.operations, description.details, description.targets
+    if parsed.has("C", "git-dir", "work-tree"):
+        details = (*details, "other-repository")
+    pairs = (word.value.partition("=") for word in (*parsed.values("c"), *parsed.values("config-env")))
+    if any(executing_key(key, value or "!") for key, _, value in pairs):
+        operations = unique((*operations, Operation.EXECUTE))
+        details = (*details, "executing-config")
+    for directory in parsed.values("C"):
+        targets = tuple(msgspec.structs.replace(t, word=_below(directory, t.word)) for t in targets)
+    return msgspec.structs.replace(
+        description, operations=operations, details=tuple(dict.fromkeys(details)), targets=tuple[Target, ...](targets)
+    )
+
+
+def _below(directory: Argument, word: Argument) -> Argument:
+    """A word relative to the directory of -C."""
+    if word.value.startswith(("/", "~")):
+        return word
+    return Argument(
+        value=f"{directory.value.rstrip('/') or '/'}/{word.value}",
+        quote=directory.quote,
+        expands=directory.expands or word.expands,
+        globs=word.globs,
+    )
+
+
+GIT: Final = family(
+    "git",
+    _GLOBALS,
+    (*git_work.CHILDREN, *git_remote.CHILDREN),
+    _alias,
+    {
+        "git": "",
+        "git --version": "preview",
+        "git -C ../x reset --hard": "work_loss +discard-work +hard +other-repository",
+        "git --git-dir=../x/.git --work-tree ../x clean -f": "work_loss delete +discard-work +force +other-repository",
+        "git -C /x checkout -- a": "work_loss write:/x/a +discard-work +other-repository",
+        "git -c alias.x='reset --hard' x": "work_loss +discard-work +hard",
+        "git -c alias.x=!rm x": "execute +inline-code +opaque-code +executing-config",
+        "git -c core.sshCommand=evil fetch": "connect fetch execute +executing-config",
+        "git frobnicate": "? execute",
+        "git -c user.name=x commit -m y": "",
+    },
+    adjust=_globals,
+)
+
+
+def _hub(parsed: Parsed, context: Context) -> Description:
+    return run(GIT, parsed.words, context)
+
+
+PROGRAMS: Final = (
+    GIT,
+    program("hub", "~", _hub, {"hub push --force": "connect work_loss +remote-loss +force"}, previews=""),
+)

@@ -1,0 +1,86 @@
+"""Every table in one place: program name → entry.
+
+A name in two tables is a mistake in a table and stops the import.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+import msgspec
+
+from latch_contracts.facts import Access, Argument, Operation
+
+from . import editing, files, git, readers, search
+from .description import UNKNOWN, Context, Description, unique
+from .places import raw_disk, resolve
+from .program import Program, run
+
+_TABLES: Final = (readers.PROGRAMS, files.PROGRAMS, search.PROGRAMS, editing.PROGRAMS, git.PROGRAMS)
+
+_WRITES: Final = frozenset({Access.WRITE, Access.APPEND, Access.DELETE})
+_FAULT: Final = msgspec.structs.replace(UNKNOWN, details=("grammar-fault",))
+
+
+def entries() -> Iterator[Program]:
+    """All entries, in the order of the tables."""
+    for table in _TABLES:
+        yield from table
+
+
+def examples() -> Iterator[tuple[str, str]]:
+    """Every example of every entry and subcommand: command line, brief description."""
+    waiting = list(entries())
+    while waiting:
+        entry = waiting.pop(0)
+        yield from entry.examples.items()
+        waiting += {id(child): child for child in entry.children.values()}.values()
+
+
+def _index() -> dict[str, Program]:
+    index: dict[str, Program] = {}
+    for entry in entries():
+        for name in entry.names:
+            if name in index:
+                raise ValueError(f"program `{name}` is in two tables")
+            index[name] = entry
+    return index
+
+
+_BY_NAME: Final = _index()
+
+
+def find(program: str) -> Program | None:
+    """The entry for a program's basename; a version at its end and ``.exe`` are ignored."""
+    name = program.lower().removesuffix(".exe")
+    return _BY_NAME.get(name) or _BY_NAME.get(name.rstrip("0123456789.-"))
+
+
+def describe(program: str, arguments: Sequence[Argument], context: Context) -> Description:
+    """What the command would do. ``arguments`` exclude the program word. Never raises."""
+    entry = find(program)
+    if entry is None:
+        return UNKNOWN
+    try:
+        description = run(entry, arguments, context)
+    except Exception:  # a fault in a table must not become an opinion that all is well
+        return _FAULT
+    return _with_disk(description, context)
+
+
+def _with_disk(description: Description, context: Context) -> Description:
+    """Writing to a block device is a disk write, whatever the program."""
+    for target in description.targets:
+        if target.access in _WRITES and raw_disk(resolve(target.word, context) or target.word.value):
+            return msgspec.structs.replace(
+                description,
+                operations=unique((*description.operations, Operation.DISK_WRITE)),
+                details=tuple(dict.fromkeys((*description.details, "disk-loss"))),
+            )
+    return description
+
+
+def program_names() -> frozenset[str]:
+    """All names that are known, aliases included."""
+    return frozenset(_BY_NAME)

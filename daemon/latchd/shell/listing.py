@@ -1,0 +1,161 @@
+"""What the walk over a text collects: raw commands in order, how bytes move, what could not be known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+import msgspec
+from latch_contracts.facts import Argument, End, Issue, Kind, Reach, Redirect, Wrapper
+
+from latchd.shell.lex import Code, Lexed
+from latchd.shell.parse import Node, Program, Refusal, parse
+from latchd.shell.variables import Variables
+
+MAX_COMMANDS: Final = 128
+MAX_NESTING: Final = 12  # code within code within code
+MAX_NESTED_BYTES: Final = 256 * 1024  # of all code parsed a second time
+
+LIMITS: Final = frozenset(
+    {
+        Issue.INPUT_LIMIT,
+        Issue.NODE_LIMIT,
+        Issue.DEPTH_LIMIT,
+        Issue.FACT_LIMIT,
+        Issue.WRAPPER_LIMIT,
+        Issue.TIME_LIMIT,
+    }
+)
+
+
+class Input(msgspec.Struct, frozen=True):
+    """What a command finds on its stdin. ``text`` is the literal content (bytes view) if known."""
+
+    given: bool = False  # a pipe, file or here-document stands there
+    text: str | None = None
+
+
+NO_INPUT: Final = Input()
+SOME_INPUT: Final = Input(given=True)
+
+
+class Scope(msgspec.Struct, frozen=True):
+    """Where in the text a command stands."""
+
+    parent: int = 0
+    pipeline: int = 0
+    reach: Reach = Reach.ALWAYS
+    stdin: Input = NO_INPUT
+    enclosing: tuple[Redirect, ...] = ()  # redirections of the compound statements around it
+    wrappers: tuple[Wrapper, ...] = ()
+    nesting: int = 0
+    calls: frozenset[str] = frozenset()  # functions being called
+
+    def within(self, reach: Reach) -> Scope:
+        """The same place, reached no more surely than ``reach`` says."""
+        order = (Reach.ALWAYS, Reach.CONDITIONAL, Reach.BACKGROUND, Reach.DEFERRED)
+        return msgspec.structs.replace(self, reach=max(self.reach, reach, key=order.index))
+
+
+class Raw(msgspec.Struct):
+    """A command before its program's grammar was asked."""
+
+    id: int
+    words: tuple[Argument, ...]
+    scope: Scope
+    places: tuple[str, ...]  # directories it may run in; empty = not known
+    stdin: Input = NO_INPUT
+    kind: Kind = Kind.PROCESS
+    redirects: tuple[Redirect, ...] = ()
+    suspected: str = ""
+    runs_input: bool = False
+    details: tuple[str, ...] = ()
+    wrappers: tuple[Wrapper, ...] = ()
+    out_piped: bool = False
+    remote: bool = False  # its paths are another machine's or another root's
+
+
+class Edge(msgspec.Struct, frozen=True):
+    """Bytes of one command reach another."""
+
+    source: int
+    target: int
+    end: End  # STDIN, or PROCESS when they arrive as words
+
+
+class Full(Exception):
+    """No more commands fit."""
+
+
+Run = Callable[[Program, Node, Scope, Variables], tuple[int, ...]]
+
+
+class Listing:
+    """Mutable collector of one analysis."""
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        self.commands: list[Raw] = []
+        self.edges: list[Edge] = []
+        self.issues: dict[Issue, None] = {}
+        self.functions: dict[str, tuple[Program, Node]] = {}
+        self.aliases: set[str] = set()
+        self.any_alias = False
+        self.evaluates = False
+        self.dormant: list[tuple[str, Scope]] = []
+        self.pipelines = 0
+        self.nested_bytes = 0
+
+    def note(self, issue: Issue) -> None:
+        self.issues[issue] = None
+
+    def add(self, raw: Raw) -> int:
+        if len(self.commands) >= MAX_COMMANDS:
+            self.note(Issue.FACT_LIMIT)
+            raise Full
+        self.commands.append(raw)
+        return raw.id
+
+    @property
+    def next_id(self) -> int:
+        return len(self.commands) + 1
+
+    def heed(self, lexed: Lexed) -> None:
+        """Take over what reading a word brought to light."""
+        if lexed.silent:
+            self.note(Issue.PARSER_SILENCE)
+        if lexed.issue is not None:
+            self.note(lexed.issue)
+        self.evaluates = self.evaluates or lexed.evaluates
+
+    def codes(
+        self, program: Program, codes: tuple[Code, ...], scope: Scope, variables: Variables
+    ) -> tuple[int, ...]:
+        """List the code found inside words; the ids of its outermost commands."""
+        ids: tuple[int, ...] = ()
+        for code in codes:
+            inner = msgspec.structs.replace(scope, nesting=scope.nesting + 1, pipeline=0, enclosing=())
+            if code.process == ">":
+                inner = msgspec.structs.replace(inner, stdin=SOME_INPUT)
+            if code.node is not None:
+                if inner.nesting > MAX_NESTING:
+                    self.note(Issue.DEPTH_LIMIT)
+                else:
+                    ids += self.run(program, code.node, inner, variables.copy())
+            else:
+                ids += self.text(code.text, inner, variables.copy())
+        return ids
+
+    def text(self, text: str, scope: Scope, variables: Variables) -> tuple[int, ...]:
+        """List the commands of code given as text (bytes view); the scope is the code's own."""
+        self.nested_bytes += len(text)
+        if scope.nesting > MAX_NESTING or self.nested_bytes > MAX_NESTED_BYTES:
+            self.note(Issue.DEPTH_LIMIT)
+            return ()
+        if "\x01" in text:
+            self.note(Issue.DYNAMIC_WORD)
+        program = parse(text, nested=True)
+        if isinstance(program, Refusal):
+            self.note(program.issue)
+            return ()
+        return self.run(program, program.root, scope, variables)

@@ -1,0 +1,159 @@
+"""Bash text → a light tree of our own. The only module that knows tree-sitter.
+
+Gates first, then a fresh parser for every text (a cancelled parser resumes its old input), then an
+iterative copy of the tree. Work is bounded by counts, not by a clock, so equal text always gives an
+equal answer.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+import msgspec
+import tree_sitter
+import tree_sitter_bash
+from latch_contracts.facts import Issue
+
+from latchd.shell.prepare import Heredoc, prepare
+
+MAX_TEXT: Final = 64 * 1024  # bytes
+MAX_PIPES: Final = 256  # chains that end in `|` cost quadratic time
+MAX_DEPTH: Final = 200
+MAX_NODES: Final = 20_000
+HOLE: Final = "\x01"  # stands in nested code for text that is only known when it runs
+
+_CHUNK: Final = 2048  # bytes per read; reads are the measure of rescanning, which is where time is lost
+_CALLBACKS: Final = 1500  # a clean 64 KiB takes about 900
+_ERROR_CALLBACKS: Final = 100  # after the first error only salvage remains
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_NESTED_CONTROL = re.compile(r"[\x00\x02-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_LANGUAGE = tree_sitter.Language(tree_sitter_bash.language())
+
+SPANS: Final = frozenset(
+    {"command_substitution", "process_substitution", "expansion", "simple_expansion", "arithmetic_expansion"}
+)
+
+
+class Node(msgspec.Struct, frozen=True, gc=False):
+    """One node of the tree. ``start`` and ``end`` index the program's text."""
+
+    kind: str
+    start: int
+    end: int
+    field: str
+    named: bool
+    missing: bool
+    children: list[Node]
+
+
+class Program(msgspec.Struct, frozen=True):
+    """Parsed shell text. ``text`` has one character per byte of the source (Latin-1 view)."""
+
+    text: str
+    root: Node
+    has_error: bool
+    sure: bool
+    spans: dict[int, Node]  # expansions and substitutions by where they start
+    heredocs: tuple[Heredoc, ...]
+
+
+class Refusal(msgspec.Struct, frozen=True):
+    """The text was not parsed, and why."""
+
+    issue: Issue
+
+
+def gate(text: str, *, nested: bool = False) -> Issue | None:
+    """Why this text must not reach the parser, or nothing. Nested code may hold HOLE."""
+    if len(text) > MAX_TEXT or text.count("|") > MAX_PIPES or text.count("<<") > MAX_PIPES:
+        return Issue.INPUT_LIMIT
+    if (_NESTED_CONTROL if nested else _CONTROL).search(text) or "\r" in text or text.startswith("\ufeff"):
+        return Issue.CONTROL_BYTES
+    return None
+
+
+def to_bytes_view(text: str) -> str | None:
+    """The text with one character per UTF-8 byte, or None if it has lone surrogates."""
+    if text.isascii():
+        return text
+    try:
+        return text.encode().decode("latin-1")
+    except UnicodeEncodeError:
+        return None
+
+
+def from_bytes_view(text: str) -> str:
+    return text if text.isascii() else text.encode("latin-1").decode("utf-8", "replace")
+
+
+def parse(text: str, *, nested: bool = False) -> Program | Refusal:
+    """Parse shell text given in the bytes view; ``nested`` for code taken out of other code."""
+    issue = gate(text, nested=nested)
+    if issue is not None:
+        return Refusal(issue)
+    prepared = prepare(text)
+    return _tree(prepared.text, prepared.heredocs, prepared.sure)
+
+
+def reparse(program: Program, text: str) -> Program | Refusal:
+    """Parse ``text``, an edit of the program's own text that keeps every offset."""
+    return _tree(text, program.heredocs, program.sure)
+
+
+def _tree(text: str, heredocs: tuple[Heredoc, ...], sure: bool) -> Program | Refusal:
+    source = text.encode("latin-1")
+    reads = callbacks = errors = 0
+    read_budget = 400 + 12 * (len(source) // _CHUNK)
+
+    def read(offset: int, _point: object) -> bytes:
+        nonlocal reads
+        reads += 1
+        return b"" if reads > read_budget else source[offset : offset + _CHUNK]
+
+    def progress(_offset: int, has_error: bool) -> bool:
+        nonlocal callbacks, errors
+        callbacks += 1
+        errors += has_error
+        return reads > read_budget or callbacks > _CALLBACKS or errors > _ERROR_CALLBACKS
+
+    try:
+        tree = tree_sitter.Parser(_LANGUAGE).parse(read, progress_callback=progress)
+    except ValueError:
+        return Refusal(Issue.TIME_LIMIT)
+    if reads > read_budget:  # the tree is of a cut text
+        return Refusal(Issue.TIME_LIMIT)
+    return _copy(tree, text, heredocs, sure)
+
+
+def _copy(tree: tree_sitter.Tree, text: str, heredocs: tuple[Heredoc, ...], sure: bool) -> Program | Refusal:
+    cursor = tree.walk()
+    spans: dict[int, Node] = {}
+    path: list[Node] = []
+    root: Node | None = None
+    has_error = tree.root_node.has_error
+    count = 0
+    while True:
+        raw = cursor.node
+        assert raw is not None  # noqa: S101 - a cursor always stands on a node
+        kind = raw.type
+        node = Node(kind, raw.start_byte, raw.end_byte, cursor.field_name or "", raw.is_named, raw.is_missing, [])
+        count += 1
+        if count > MAX_NODES:
+            return Refusal(Issue.NODE_LIMIT)
+        if path:
+            path[-1].children.append(node)
+        else:
+            root = node
+        if kind in SPANS:
+            spans.setdefault(node.start, node)
+        if cursor.goto_first_child():
+            path.append(node)
+            if len(path) > MAX_DEPTH:
+                return Refusal(Issue.DEPTH_LIMIT)
+            continue
+        while not cursor.goto_next_sibling():
+            if not cursor.goto_parent():
+                assert root is not None  # noqa: S101
+                return Program(text, root, has_error, sure, spans, heredocs)
+            path.pop()

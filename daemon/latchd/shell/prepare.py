@@ -1,0 +1,254 @@
+"""Shell text made ready for the parser: continuations joined, here-documents taken out.
+
+The parser reads both badly and says nothing, so it never sees them: a backslash-newline disappears
+where bash drops it, and each here-document becomes `< MARK` whose body is kept aside. Whenever this
+scan may have lost its place, ``sure`` is false and the facts must not be complete.
+"""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+
+MARK = "\x02"  # encloses a here-document's number; refused in input by the parser's gate
+_STOPS = re.compile(r"[\\'\"`$(){}#<\n]")
+_DOUBLE_STOPS = re.compile(r"[\\\"`$]")
+_BLANKS = frozenset(" \t\n;&|()<>")
+
+
+class Heredoc(msgspec.Struct, frozen=True):
+    """One here-document body as bash reads it; ``expands`` when its delimiter was not quoted."""
+
+    body: str
+    expands: bool
+
+
+class Prepared(msgspec.Struct, frozen=True):
+    text: str
+    heredocs: tuple[Heredoc, ...] = ()
+    sure: bool = True
+
+
+class _Pending(msgspec.Struct, frozen=True):
+    number: int
+    delimiter: str
+    quoted: bool
+    tabs: bool  # <<-: leading tabs are dropped
+    depth: int
+
+
+def prepare(text: str) -> Prepared:
+    """Join continuations and take here-documents out of ``text``."""
+    if "\\\n" not in text and "<<" not in text:
+        return Prepared(text)
+    return _Scan(text).run()
+
+
+class _Scan:
+    """One pass over the text with a stack of what encloses the place we are at.
+
+    Frames: n command text · p command text in parentheses · a arithmetic · d double quotes ·
+    b a braced expansion · q a braced expansion within double quotes · t backticks.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.out: list[str] = []
+        self.stack = ["n"]
+        self.pending: list[_Pending] = []
+        self.bodies: dict[int, Heredoc] = {}
+        self.count = 0
+        self.sure = True
+        self.at = 0
+
+    def run(self) -> Prepared:
+        text, out = self.text, self.out
+        while self.at < len(text):
+            top = self.stack[-1]
+            found = (_DOUBLE_STOPS if top == "d" else _STOPS).search(text, self.at)
+            if found is None:
+                out.append(text[self.at :])
+                break
+            out.append(text[self.at : found.start()])
+            self.at = found.start()
+            self._step(text[self.at], top)
+        if self.pending:
+            self.sure = self.sure and all(item.depth == 1 for item in self.pending)
+            for item in self.pending:
+                self.bodies[item.number] = Heredoc("", not item.quoted)
+        if len(self.stack) > 1:
+            self.sure = False
+        heredocs = tuple(self.bodies[number] for number in range(self.count))
+        return Prepared("".join(out), heredocs, self.sure)
+
+    def _take(self, size: int) -> None:
+        self.out.append(self.text[self.at : self.at + size])
+        self.at += size
+
+    def _step(self, char: str, top: str) -> None:
+        text, at = self.text, self.at
+        if char == "\\":
+            if text.startswith("\\\n", at):
+                self.at += 2
+            else:
+                if top == "t" and text.startswith("\\\\\n", at):
+                    self.sure = False  # unescaped once more, this is a continuation after all
+                self._take(2)
+        elif char == "'" and top not in "qa":
+            end = text.find("'", at + 1)
+            self._take((end if end >= 0 else len(text)) + 1 - at)
+            self.sure = self.sure and end >= 0
+        elif char == '"':
+            if top == "d":
+                self.stack.pop()
+            elif top != "a":
+                self.stack.append("d")
+            self._take(1)
+        elif char == "`":
+            if "t" in self.stack:
+                if top != "t":
+                    self.sure = False
+                while self.stack.pop() != "t":
+                    pass
+            else:
+                self.stack.append("t")
+            self._take(1)
+        elif char == "$":
+            self._dollar(top)
+        elif char == "(" and top in "nptab":
+            if top != "a" and text.startswith("((", at) and self._closes_arithmetic(at):
+                self.stack += ["a", "a"]
+                self._take(2)
+            else:
+                self.stack.append("a" if top == "a" else "p")
+                self._take(1)
+        elif char == ")" and top in "pa":
+            if "case" in text and top == "p" and len(self.stack) > 1:
+                self.sure = False  # a pattern's parenthesis looks the same from here
+            self.stack.pop()
+            self._take(1)
+        elif char == "}" and top in "bq":
+            self.stack.pop()
+            self._take(1)
+        elif char == "#" and top in "npt" and (at == 0 or text[at - 1] in _BLANKS or text[at - 1] == "`"):
+            end = text.find("\n", at)
+            close = text.find("`", at) if top == "t" else -1
+            if 0 <= close and (end < 0 or close < end):
+                end = close
+            self._take((end if end >= 0 else len(text)) - at)
+        elif char == "<" and top in "npt" and text.startswith("<<", at):
+            self._heredoc()
+        elif char == "\n":
+            self._take(1)
+            if self.pending and top in "npt":
+                self._bodies()
+        else:
+            self._take(1)
+
+    def _dollar(self, top: str) -> None:
+        text, at = self.text, self.at
+        following = text[at + 1 : at + 2]
+        if following == "'" and top not in "dqa":
+            end = at + 2
+            while end < len(text) and text[end] != "'":
+                end += 2 if text[end] == "\\" else 1
+            self._take(end + 1 - at)
+        elif text.startswith("$((", at) and self._closes_arithmetic(at + 1):
+            self.stack += ["a", "a"]
+            self._take(3)
+        elif following == "(":
+            self.stack.append("p")
+            self._take(2)
+        elif following == "{":
+            self.stack.append("q" if top in "dq" else "b")
+            self._take(2)
+        else:
+            self._take(2 if following in ("#", "$") else 1)
+
+    def _closes_arithmetic(self, at: int) -> bool:
+        """Whether the `((` at that place is closed by two adjacent parentheses."""
+        depth = 0
+        for index in range(at, len(self.text)):
+            char = self.text[index]
+            if char == "(":
+                depth += 1
+            elif char == ")":
+                depth -= 1
+                if depth == 1:
+                    return self.text.startswith("))", index)
+        return False
+
+    def _heredoc(self) -> None:
+        text = self.text
+        if text.startswith("<<<", self.at):
+            self._take(3)
+            return
+        start = self.at + 2
+        tabs = text.startswith("-", start)
+        start += tabs
+        while start < len(text) and text[start] in " \t":
+            start += 1
+        end, delimiter, quoted = _delimiter(text, start)
+        if end == start:
+            self._take(2)
+            self.sure = False
+            return
+        self.pending.append(_Pending(self.count, delimiter, quoted, tabs, len(self.stack)))
+        self.out.append(f"<{MARK}{self.count}{MARK}")
+        self.count += 1
+        self.at = end
+
+    def _bodies(self) -> None:
+        for item in self.pending:
+            if item.depth != len(self.stack):
+                self.sure = False
+            lines: list[str] = []
+            while self.at < len(self.text):
+                line = self._line(joined=not item.quoted)
+                bare = line.lstrip("\t") if item.tabs else line
+                if bare.rstrip("\n") == item.delimiter:
+                    break
+                lines.append(bare)
+            self.bodies[item.number] = Heredoc("".join(lines), not item.quoted)
+        self.pending.clear()
+
+    def _line(self, *, joined: bool) -> str:
+        parts: list[str] = []
+        while True:
+            end = self.text.find("\n", self.at)
+            end = len(self.text) if end < 0 else end + 1
+            line = self.text[self.at : end]
+            self.at = end
+            slashes = len(line) - 1 - len(line[:-1].rstrip("\\")) if line.endswith("\n") else 0
+            if joined and slashes % 2 == 1 and self.at < len(self.text):
+                parts.append(line[:-2])
+                continue
+            parts.append(line)
+            return "".join(parts)
+
+
+def _delimiter(text: str, start: int) -> tuple[int, str, bool]:
+    """The here-document delimiter that begins at ``start``: its end, its text, whether it was quoted."""
+    value: list[str] = []
+    quoted = False
+    at = start
+    while at < len(text) and text[at] not in _BLANKS:
+        char = text[at]
+        if char == "$" and text[at + 1 : at + 2] in ("'", '"'):
+            char = text[at := at + 1]
+        if char in "'\"":
+            end = text.find(char, at + 1)
+            if end < 0:
+                return start, "", False
+            value.append(text[at + 1 : end])
+            quoted = True
+            at = end + 1
+        elif char == "\\":
+            value.append(text[at + 1 : at + 2])
+            quoted = True
+            at += 2
+        else:
+            value.append(char)
+            at += 1
+    return at, "".join(value), quoted

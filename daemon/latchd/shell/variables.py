@@ -1,0 +1,88 @@
+"""What is known of variables and of the working directory at one place of a straight line.
+
+Only literal assignments of the same text count, and a name that anything else may change is never
+known. The directory is a set of possibilities: after `cd x;` it is x, or what it was if x is missing.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from typing import Final
+
+import msgspec
+
+from latchd.shell.lex import Piece
+
+MAX_PLACES: Final = 4
+
+
+class Value(msgspec.Struct, frozen=True):
+    """A variable's value: its pieces (empty tuple = the empty string) and who produced it."""
+
+    pieces: tuple[Piece, ...] | None = None  # None = not known
+    sources: tuple[int, ...] = ()  # ids of commands whose output it holds
+
+
+class Variables(msgspec.Struct):
+    """Mutable: one straight line changes it as it goes. ``places`` empty = directory not known."""
+
+    home: str
+    places: tuple[str, ...]
+    volatile: frozenset[str] = frozenset()  # names that something may change at any time
+    values: dict[str, Value] = {}
+    folds: bool = True
+    strict: bool = False  # after `set -e` a failing command ends the line
+
+    def copy(self) -> Variables:
+        return Variables(self.home, self.places, self.volatile, dict(self.values), self.folds, self.strict)
+
+    def bare(self) -> Variables:
+        """The same surroundings with nothing known of variables: a body that runs at another time."""
+        return Variables(self.home, (), self.volatile, {}, folds=False)
+
+    def take(self, other: Variables) -> None:
+        self.places, self.values, self.folds = other.places, other.values, other.folds
+        self.strict = other.strict
+
+    def assign(self, name: str, value: Value) -> None:
+        if name in self.volatile or not self.folds:
+            value = Value(None, value.sources)
+        self.values[name] = value
+
+    def forget(self, *names: str) -> None:
+        for name in names:
+            self.values[name] = Value()
+
+    def forget_all(self) -> None:
+        """Code that was not seen ran here."""
+        self.values = {}
+        self.folds = False
+        self.places = ()
+
+    def lookup(self, name: str) -> Value | None:
+        """The value assigned in this text; None if this text does not assign it."""
+        return self.values.get(name)
+
+    def meet(self, other: Variables) -> None:
+        """After a branch that may or may not have run: keep what both sides agree on."""
+        self.values = {
+            name: mine if mine == theirs else Value(None, (mine.sources if mine else ()) + (theirs.sources if theirs else ()))
+            for name in {**self.values, **other.values}
+            for mine, theirs in [(self.values.get(name), other.values.get(name))]
+        } if self.values != other.values else self.values
+        self.folds = self.folds and other.folds
+        if self.places and other.places:
+            both = tuple(dict.fromkeys(other.places + self.places))
+            self.places = both if len(both) <= MAX_PLACES else ()
+        else:
+            self.places = ()
+
+    def enter(self, target: str | None) -> None:
+        """A successful change of directory; None = to where can't be told."""
+        if target is None or (not target.startswith("/") and not self.places):
+            self.places = ()
+        elif target.startswith("/"):
+            self.places = (posixpath.normpath(target),)
+        else:
+            joined = (posixpath.normpath(posixpath.join(place, target)) for place in self.places)
+            self.places = tuple(dict.fromkeys(joined))

@@ -1,0 +1,253 @@
+"""A word of the shell → the arguments a program gets.
+
+Quotes go, braces multiply, a known variable gives its text, a home that is known replaces the tilde.
+All else that only the running shell knows is one NUL in the value, and the argument says it expands.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+import msgspec
+from latch_contracts.facts import Argument, Quote
+
+from latchd.shell.lex import Flag, Lexed, Piece, Style, lex
+from latchd.shell.parse import Node, from_bytes_view
+from latchd.shell.variables import Value, Variables
+
+MAX_BRACES: Final = 64  # words that one word may become
+SCRATCH: Final = "/tmp/"  # noqa: S108 - where `mktemp -d` makes its directory
+_HOLES: Final = frozenset({Flag.HOLE, Flag.QUOTED_HOLE, Flag.MANY, Flag.SCRATCH})
+_SIMPLE = re.compile(r"[A-Za-z0-9_./:=@%+,\-^]+\Z")
+_SEQUENCE = re.compile(r"(-?\d{1,6}|[A-Za-z])\.\.(-?\d{1,6}|[A-Za-z])(?:\.\.(-?\d{1,6}))?\Z")
+_GLOB = re.compile(r"[*?\[]")
+
+
+class Word(msgspec.Struct, frozen=True):
+    """One source word: what it becomes, and what was found in it."""
+
+    arguments: tuple[Argument, ...]
+    lexed: Lexed
+    sources: tuple[int, ...] = ()  # commands whose output is in it through variables
+    overflow: bool = False  # braces make more words than are listed
+    bare: str = ""  # the text if it is one unquoted literal: what a keyword or an alias must be
+
+
+def literal(value: str) -> Argument:
+    return Argument(value)
+
+
+def read_word(text: str, start: int, end: int, spans: Mapping[int, Node], variables: Variables) -> Word:
+    """The arguments that ``text[start:end]`` becomes where ``variables`` hold."""
+    lexed = lex(text, start, end, spans)
+    if len(lexed.pieces) == 1 and lexed.pieces[0].flag is Flag.PLAIN:
+        only = lexed.pieces[0].text
+        if _SIMPLE.match(only):
+            return Word((Argument(only),), lexed, bare=only)
+    return expand(lexed, variables, bare=text[start:end])
+
+
+def expand(lexed: Lexed, variables: Variables, *, bare: str = "", split: bool = True, braces: bool = True) -> Word:
+    """The arguments of pieces; without ``split`` as an assignment sees them: one word."""
+    sources: list[int] = []
+    pieces = _tilde(lexed.pieces, variables) if lexed.pieces else ()
+    variants = _braces(pieces) if braces and split and any(p.flag is Flag.PLAIN and "{" in p.text for p in pieces) else [pieces]
+    overflow = len(variants) > MAX_BRACES
+    arguments: list[Argument] = []
+    for variant in variants[:MAX_BRACES]:
+        substituted: list[Piece] = []
+        for piece in variant:
+            if piece.flag in (Flag.VARIABLE, Flag.QUOTED_VARIABLE):
+                substituted += _variable(piece, variables, sources, split=split)
+            else:
+                substituted.append(piece)
+        for field in _fields(substituted) if split else [substituted]:
+            arguments.append(_argument(field))
+    plain = all(piece.flag is Flag.PLAIN for piece in lexed.pieces)
+    return Word(tuple(arguments), lexed, tuple(sources), overflow, bare if plain else "")
+
+
+def assigned(lexed: Lexed, variables: Variables) -> Value:
+    """What an assignment of these pieces makes of a variable; known only if wholly literal or scratch."""
+    sources: list[int] = []
+    pieces: list[Piece] = []
+    known = True
+    for piece in _tilde(lexed.pieces, variables):
+        if piece.flag in (Flag.VARIABLE, Flag.QUOTED_VARIABLE):
+            found = _variable(piece, variables, sources, split=False)
+            known &= all(part.flag is not Flag.QUOTED_HOLE and part.flag is not Flag.HOLE for part in found)
+            pieces += found
+        elif piece.flag in _HOLES and piece.flag is not Flag.SCRATCH:
+            known = False
+        else:
+            pieces.append(piece)
+    return Value(tuple(pieces) if known else None, tuple(sources))
+
+
+def _variable(piece: Piece, variables: Variables, sources: list[int], *, split: bool) -> list[Piece]:
+    quoted = piece.flag is Flag.QUOTED_VARIABLE
+    hole = [Piece("", Flag.QUOTED_HOLE if quoted else Flag.HOLE)]
+    value = variables.lookup(piece.text)
+    if value is None:
+        if piece.text == "HOME" and variables.home and variables.folds:
+            return [Piece(variables.home.encode().decode("latin-1"), Flag.DOUBLE)]
+        if piece.text == "PWD" and len(variables.places) == 1 and variables.folds:
+            return [Piece(variables.places[0].encode().decode("latin-1"), Flag.DOUBLE)]
+        return hole
+    sources += value.sources
+    if value.pieces is None:
+        return hole
+    if quoted or not split:
+        return [part if part.flag is Flag.SCRATCH else Piece(part.text, Flag.DOUBLE) for part in value.pieces] or [
+            Piece("", Flag.DOUBLE if quoted else Flag.HOLE)
+        ]
+    return [part if part.flag is Flag.SCRATCH else Piece(part.text, Flag.VARIABLE) for part in value.pieces]
+
+
+def _tilde(pieces: tuple[Piece, ...], variables: Variables) -> tuple[Piece, ...]:
+    if not pieces or pieces[0].flag is not Flag.PLAIN or not pieces[0].text.startswith("~"):
+        return pieces
+    head, slash, rest = pieces[0].text.partition("/")
+    if head == "~" and variables.home and "HOME" not in variables.values and (slash or len(pieces) == 1):
+        home = Piece(variables.home.encode().decode("latin-1"), Flag.DOUBLE)
+        return (home, Piece(slash + rest, Flag.PLAIN), *pieces[1:]) if slash else (home,)
+    if slash or len(pieces) == 1:
+        return (Piece(head, Flag.TILDE), Piece(slash + rest, Flag.PLAIN), *pieces[1:])
+    return pieces
+
+
+def _fields(pieces: list[Piece]) -> list[list[Piece]]:
+    """Split where a variable's own value has blanks. No pieces and unquoted = no field at all."""
+    fields: list[list[Piece]] = []
+    current: list[Piece] = []
+    for piece in pieces:
+        if piece.flag is not Flag.VARIABLE:
+            if piece.text or piece.flag is not Flag.PLAIN:
+                current.append(piece)
+            continue
+        parts = re.split(r"[ \t\n]+", piece.text)
+        for index, part in enumerate(parts):
+            if index and current:
+                fields.append(current)
+                current = []
+            if part:
+                current.append(Piece(part, Flag.PLAIN))
+    if current:
+        fields.append(current)
+    return fields
+
+
+def _argument(pieces: list[Piece]) -> Argument:
+    value: list[str] = []
+    quotes: set[Quote] = set()
+    expands = globs = False
+    for piece in pieces:
+        flag = piece.flag
+        if flag in _HOLES:
+            expands = True
+            globs = globs or flag is Flag.MANY or flag is Flag.HOLE
+            value.append(SCRATCH + "\0" if flag is Flag.SCRATCH else "\0")
+            continue
+        value.append(piece.text)
+        expands = expands or flag is Flag.TILDE
+        if flag is Flag.PLAIN or flag is Flag.TILDE or flag is Flag.ESCAPED:
+            quotes.add(Quote.NONE)
+            globs = globs or (flag is Flag.PLAIN and _GLOB.search(piece.text) is not None)
+        else:
+            quotes.add(Quote.SINGLE if flag is Flag.SINGLE else Quote.DOUBLE)
+    quote = Quote.NONE if not quotes else quotes.pop() if len(quotes) == 1 else Quote.MIXED
+    joined = re.sub("\0+", "\0", "".join(value))
+    return Argument(from_bytes_view(joined), quote, expands, globs)
+
+
+def _braces(pieces: tuple[Piece, ...]) -> list[tuple[Piece, ...]]:
+    """Brace expansion over single characters; a list longer than MAX_BRACES means there are more."""
+    atoms: list[Piece] = []
+    for piece in pieces:
+        if piece.flag is Flag.PLAIN:
+            atoms += [Piece(char, Flag.PLAIN) for char in piece.text]
+        else:
+            atoms.append(piece)
+    done: list[tuple[Piece, ...]] = []
+    waiting = [(atoms, 0)]
+    while waiting:
+        current, start = waiting.pop()
+        found = _first_brace(current, start)
+        if found is None:
+            done.append(_join(current))
+            if len(done) > MAX_BRACES:
+                break
+            continue
+        opening, closing, choices = found
+        waiting += [
+            (current[:opening] + choice + current[closing + 1 :], opening) for choice in reversed(choices)
+        ]
+        if len(waiting) > 4 * MAX_BRACES:
+            return [*done, *(_join(item) for item, _ in waiting)]
+    return done
+
+
+def _first_brace(atoms: list[Piece], start: int) -> tuple[int, int, list[list[Piece]]] | None:
+    for opening in range(start, len(atoms)):
+        if not _is(atoms[opening], "{"):
+            continue
+        depth, last = 1, opening + 1
+        parts: list[list[Piece]] = []
+        for index in range(opening + 1, len(atoms)):
+            atom = atoms[index]
+            if _is(atom, "{"):
+                depth += 1
+            elif _is(atom, "}"):
+                depth -= 1
+            elif _is(atom, ",") and depth == 1:
+                parts.append(atoms[last:index])
+                last = index + 1
+            if depth == 0:
+                if parts:
+                    return opening, index, [*parts, atoms[last:index]]
+                sequence = _sequence(atoms[opening + 1 : index])
+                if sequence:
+                    return opening, index, sequence
+                break
+    return None
+
+
+def _sequence(atoms: list[Piece]) -> list[list[Piece]]:
+    if any(atom.flag is not Flag.PLAIN for atom in atoms):
+        return []
+    match = _SEQUENCE.match("".join(atom.text for atom in atoms))
+    if match is None:
+        return []
+    first, last, step = match.groups()
+    letters = first.isalpha()
+    if letters != last.isalpha():
+        return []
+    low, high = (ord(first), ord(last)) if letters else (int(first), int(last))
+    width = 0 if letters else max(len(side) for side in (first, last)) if any(
+        side.lstrip("-").startswith("0") and len(side.lstrip("-")) > 1 for side in (first, last)
+    ) else 0
+    stride = max(abs(int(step or 1)), 1) * (1 if high >= low else -1)
+    numbers = range(low, high + (1 if stride > 0 else -1), stride)
+    return [
+        [Piece(chr(number) if letters else str(number).zfill(width), Flag.PLAIN)]
+        for number in numbers[: MAX_BRACES + 1]
+    ]
+
+
+def _is(piece: Piece, char: str) -> bool:
+    return piece.flag is Flag.PLAIN and piece.text == char
+
+
+def _join(atoms: list[Piece]) -> tuple[Piece, ...]:
+    joined: list[Piece] = []
+    for atom in atoms:
+        if joined and atom.flag is Flag.PLAIN and joined[-1].flag is Flag.PLAIN:
+            joined[-1] = Piece(joined[-1].text + atom.text, Flag.PLAIN)
+        else:
+            joined.append(atom)
+    return tuple(joined)
+
+
+__all__ = ["SCRATCH", "Style", "Word", "assigned", "expand", "literal", "read_word"]

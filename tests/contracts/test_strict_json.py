@@ -1,0 +1,102 @@
+"""Strict reading: one sound object comes back whole, and every doubt is a BadPayload that says where."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from latch_contracts.errors import BadPayload
+from latch_contracts.strict_json import MAX_DEPTH, as_array, as_object, loads
+
+
+def _nested(depth: int) -> bytes:
+    return b'{"a":' * depth + b"1" + b"}" * depth
+
+
+@pytest.mark.parametrize(
+    ("payload", "value"),
+    [
+        (b"{}", {}),
+        (b' \r\n\t{"a": [1, 2.5, true, null, "\\u00e9\\n"]}\n', {"a": [1, 2.5, True, None, "é\n"]}),
+        (b'\xef\xbb\xbf{"a":1}', {"a": 1}),
+        ('{"💥":"\u2028"}'.encode(), {"💥": "\u2028"}),
+        (b'{"a":"\\ud83d\\udca5"}', {"a": "💥"}),
+        (b'{"a":{"x":1},"b":{"x":1}}', {"a": {"x": 1}, "b": {"x": 1}}),
+        (b'{"n":123456789012345678901234567890}', {"n": 123456789012345678901234567890}),
+        (b'{"":1}', {"": 1}),
+        (_nested(MAX_DEPTH), json.loads(_nested(MAX_DEPTH))),
+    ],
+)
+def test_a_sound_object_comes_back_whole(payload: bytes, value: dict[str, Any]) -> None:
+    assert loads(payload) == value
+
+
+@pytest.mark.parametrize(
+    ("payload", "error"),
+    [
+        (b"", "`payload` is empty"),
+        (b" \n", "`payload` is empty"),
+        (b"null", "`payload` is not a JSON object"),
+        (b'["a"]', "`payload` is not a JSON object"),
+        (b"\xff{}", "`payload` is not UTF-8 at byte 0"),
+        (b'{"a":"\xed\xa0\x80"}', "`payload` is not UTF-8 at byte 6"),
+        (b'{"a":1', "`payload` is not JSON: expecting ',' delimiter at character 6"),
+        (b'{"a":1}{"b":2}', "`payload` is not JSON: extra data at character 7"),
+        (
+            b"{'a':1}",
+            "`payload` is not JSON: expecting property name enclosed in double quotes at character 1",
+        ),
+        (b'{"a":"\n"}', "`payload` is not JSON: invalid control character at at character 6"),
+        (b'{"a":1,"a":1}', "`a` appears twice in one object"),
+        (b'{"x":[{"b":1,"\\u0062":2}]}', "`b` appears twice in one object"),
+        (b'{"a\\n":1,"a\\n":2}', "`a?` appears twice in one object"),
+        (b'{"":1,"":2}', "`(empty key)` appears twice in one object"),
+        (b'{"a":NaN}', "`payload` holds NaN, which is not JSON"),
+        (b'{"a":-Infinity}', "`payload` holds -Infinity, which is not JSON"),
+        (b'{"a":1e999}', "`payload` holds a number too large to be said back"),
+        (b'{"a":' + b"9" * 5000 + b"}", "`payload` holds a number that is too long to be read"),
+        (b'{"a":["\\ud800"]}', "`a` holds a lone surrogate"),
+        (b'{"\\udc00":1}', "`payload` holds a lone surrogate"),
+        (_nested(MAX_DEPTH + 1), f"`a` is nested more than {MAX_DEPTH} deep"),
+        (b'{"a":' + b"[" * 100 + b"]" * 100 + b"}", f"`a` is nested more than {MAX_DEPTH} deep"),
+        (b"[" * 200_000, "`payload` is nested too deeply"),
+    ],
+    ids=lambda value: value[:40] if isinstance(value, str) else "",
+)
+def test_every_doubt_is_told_in_one_line(payload: bytes, error: str) -> None:
+    with pytest.raises(BadPayload) as caught:
+        loads(payload)
+
+    assert str(caught.value) == error
+
+
+def test_a_reason_holds_only_the_printable_head_of_a_key() -> None:
+    key = "k" * 100 + "\x1b"
+    with pytest.raises(BadPayload) as caught:
+        loads(json.dumps({key: {"x": 1}})[:-1].encode() + f',"{"k" * 100}\\u001b":1}}'.encode())
+
+    assert caught.value.field == "k" * 64
+
+
+def test_a_value_is_an_object_an_array_or_neither() -> None:
+    assert [(as_object(value), as_array(value)) for value in ({"a": 1}, [1], "x", None, 1)] == [
+        ({"a": 1}, None),
+        (None, [1]),
+        (None, None),
+        (None, None),
+        (None, None),
+    ]
+
+
+@given(payload=st.binary(max_size=60) | st.text('{}[]":,\\u0019eE+-. ntf', max_size=60).map(str.encode))
+def test_no_bytes_raise_anything_but_a_bad_payload(payload: bytes) -> None:
+    try:
+        value = loads(payload)
+    except BadPayload as error:
+        assert "\n" not in str(error)
+        return
+    assert value == json.loads(payload.decode("utf-8").removeprefix("\ufeff"))
