@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import socket
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -73,7 +73,7 @@ class WireServer:
 
 
 @contextmanager
-def serving(places: Places, answers: Answers) -> Iterator[WireServer]:
+def serving(places: Places, answers: Answers) -> Generator[WireServer]:
     server = WireServer(places, answers)
     try:
         yield server
@@ -82,12 +82,11 @@ def serving(places: Places, answers: Answers) -> Iterator[WireServer]:
 
 
 def places_in(root: Path, monkeypatch: pytest.MonkeyPatch) -> Places:
-    """Places below ``root``, which latchctl finds too; times are shown in UTC and nothing is coloured."""
+    """Places below ``root``, which latchctl finds too."""
     places = Places(runtime=f"{root}/run", state=f"{root}/state", config=f"{root}/config")
     for directory in (places.runtime, places.state, places.config):
         Path(directory).mkdir(mode=0o700)
     monkeypatch.setenv("LATCHD_RUNTIME_DIR", places.runtime)
     monkeypatch.setenv("LATCHD_STATE_DIR", places.state)
     monkeypatch.setenv("LATCHD_CONFIG_DIR", places.config)
-    monkeypatch.setenv("TZ", "UTC")
     return places

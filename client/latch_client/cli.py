@@ -13,7 +13,7 @@ import io
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Final, NoReturn, cast
+from typing import Final, NoReturn
 
 from latch_client.errors import DONE, FAILED, USAGE, CommandError, UsageError
 from latch_client.output import complain
@@ -96,6 +96,12 @@ def help_text() -> str:
 
 
 def _run(words: Sequence[str]) -> int:
+    code = _chosen(words)
+    sys.stdout.flush()  # here, so that a broken pipe is met where it is handled
+    return code
+
+
+def _chosen(words: Sequence[str]) -> int:
     match words:
         case [] | ["help"]:
             print(help_text(), file=sys.stdout if words else sys.stderr)
@@ -119,9 +125,7 @@ def _run_command(name: str, words: Sequence[str]) -> int:
         arguments = parser_of(name).parse_args(words)
     except SystemExit as done:  # --help has been printed
         return int(done.code or 0)
-    code: int = arguments.func(arguments)
-    sys.stdout.flush()  # here, so that a broken pipe is met where it is handled
-    return code
+    return int(arguments.func(arguments))
 
 
 def _version() -> str:
@@ -143,7 +147,7 @@ def _meant(name: str) -> str:
 def _survive_encoding(stream: object) -> None:
     """A terminal that can't show `…` gets an escape; it must not end a tail."""
     if isinstance(stream, io.TextIOWrapper):
-        cast("io.TextIOWrapper[io.BufferedIOBase]", stream).reconfigure(errors="backslashreplace")
+        stream.reconfigure(errors="backslashreplace")  # pyright: ignore[reportUnknownMemberType]
 
 
 def _forget_stdout() -> None:

@@ -109,7 +109,7 @@ def _contact(contact: NetworkFact) -> str:
 
 
 def _doubts(command: Command) -> Iterator[str]:
-    if not command.program:
+    if command.kind is Kind.PROCESS and not command.program:
         yield "which program this is can't be told"
     elif command.grammar is Grammar.UNKNOWN and command.kind is Kind.PROCESS:
         yield f"what the arguments of {command.program} mean is not known"

@@ -169,7 +169,7 @@ def parse_version(text: str) -> tuple[int, ...] | None:
                 if not (part.isascii() and part.isdigit() and len(part) <= 9):
                     break
                 parts.append(int(part))
-            return tuple(parts)
+            return tuple(parts) or None
     return None
 
 

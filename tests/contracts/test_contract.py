@@ -147,7 +147,7 @@ def test_events_and_tools_are_found_by_their_exact_name() -> None:
         ("1.2.3+build5", (1, 2, 3)),
         ("1.2.3.4", (1, 2, 3)),
         ("1.x", (1,)),
-        ("9999999999.1", ()),
+        ("9999999999.1", None),
         ("", None),
         ("none", None),
         ("²", None),

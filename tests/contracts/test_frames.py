@@ -1,7 +1,8 @@
-"""One list of messages and their bytes, read whole, byte by byte, with more behind, too long and cut short."""
+"""Messages and their bytes, read whole, byte by byte, with more behind, too long and cut short."""
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Final
 
 import pytest
@@ -108,7 +109,7 @@ def test_however_a_stream_is_cut_the_same_messages_come_out(messages: list[bytes
     edges = sorted({0, len(stream), *(cut for cut in cuts if cut < len(stream))})
     frames = FrameBuffer()
     found: list[bytes] = []
-    for start, end in zip(edges, edges[1:], strict=False):
+    for start, end in pairwise(edges):
         frames.feed(stream[start:end])
         found += _messages(frames)
 

@@ -43,7 +43,11 @@ def test_without_a_private_runtime_directory_the_sockets_go_below_the_state() ->
 def test_only_the_users_own_runtime_directory_is_asked_about() -> None:
     asked: list[str] = []
 
-    resolve(HOME, 7, lambda path: bool(asked.append(path)))
+    def private(path: str) -> bool:
+        asked.append(path)
+        return False
+
+    resolve(HOME, 7, private)
 
     assert asked == ["/run/user/7"]
 

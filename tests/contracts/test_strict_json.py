@@ -96,7 +96,6 @@ def test_a_value_is_an_object_an_array_or_neither() -> None:
 def test_no_bytes_raise_anything_but_a_bad_payload(payload: bytes) -> None:
     try:
         value = loads(payload)
-    except BadPayload as error:
-        assert "\n" not in str(error)
+    except BadPayload:
         return
     assert value == json.loads(payload.decode("utf-8").removeprefix("\ufeff"))

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from latch_client import batch, offline
-from latch_client.errors import DONE
+from latch_client.errors import DONE, CommandError
 from latch_client.output import print_json, with_json
 from latch_client.paint import Paint, printable, wanted
 from latch_client.render_records import MARKS
@@ -45,17 +45,19 @@ def add(subparsers: Subparsers) -> None:
 def run(arguments: argparse.Namespace) -> int:
     source = offline.chosen(arguments)
     policy = offline.policy_of(arguments)
-    given = {"connector": arguments.connector} | offline.given(arguments)
+    given = offline.given(arguments)
 
     from latchd.offline import check_line
 
     def answer(row: dict[str, Any]) -> dict[str, Any]:
-        return check_line(given | row, policy)
+        return check_line(given | row, policy, arguments.connector)
 
     if source is not None:
         batch.run(source, answer)
         return DONE
     answered = answer({"id": None, "command": arguments.shell_command})
+    if "error" in answered:
+        raise CommandError(answered["error"])
     if arguments.json:
         print_json(answered)
     else:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
 
 from latch_client.errors import DONE
 from latch_client.install import ledger
 from latch_client.locate import places
 from latch_client.output import print_json, table, with_json
+from latch_client.subparsers import Subparsers
 from latch_contracts.connectors import CONNECTORS
 from latch_contracts.contract import Contract
 
 
-def add(subparsers: Any) -> None:
-    parser = subparsers.add_parser("connectors", help="list the agents latchd knows", description=__doc__)
+def add(subparsers: Subparsers) -> None:
+    parser = subparsers.add_parser(
+        "connectors", help="list the agents latchd knows", description=__doc__ or ""
+    )
     with_json(parser)
     parser.set_defaults(func=run)
 

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
 
 from latch_client.errors import DONE, FAILED
 from latch_client.install.doctor import Grade, examine, gather
 from latch_client.locate import places
 from latch_client.output import print_json, with_json
 from latch_client.paint import printable
+from latch_client.subparsers import Subparsers
 
 
-def add(subparsers: Any) -> None:
+def add(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser(
-        "doctor", help="check the whole set-up and say what to repair", description=__doc__
+        "doctor", help="check the whole set-up and say what to repair", description=__doc__ or ""
     )
     with_json(parser)
     parser.set_defaults(func=run)

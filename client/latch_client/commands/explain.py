@@ -6,19 +6,18 @@ Offline, with the same facts and the same walk as the daemon; only the disk is n
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from latch_client import draw, offline
-from latch_client.errors import DONE
+from latch_client.errors import DONE, CommandError
 from latch_client.output import print_json, table, with_json
 from latch_client.paint import Paint, Style, printable, wanted
 from latch_client.render_records import MARKS
 from latch_client.subparsers import Subparsers
 from latch_contracts.facts import ActionFacts
-from latch_contracts.verdict import Action, Finding, Verdict
+from latch_contracts.verdict import Action, Disposition, Finding, Verdict
 
 if TYPE_CHECKING:
     from latchd.policy import Policy, Profile
@@ -39,9 +38,7 @@ def add(subparsers: Subparsers) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     policy = offline.policy_of(arguments)
-    facts, verdict = judged(
-        arguments.shell_command, arguments.cwd or offline.CWD, arguments.home or offline.HOME, policy
-    )
+    facts, verdict = judged(arguments.shell_command, offline.given(arguments), policy)
     if arguments.json:
         print_json(
             {
@@ -57,25 +54,16 @@ def run(arguments: argparse.Namespace) -> int:
     return DONE
 
 
-def judged(command: str, cwd: str, home: str, policy: Policy) -> tuple[ActionFacts, Verdict]:
-    """The facts of a shell command and the guard's verdict, as the daemon comes to them."""
+def judged(command: str, places: dict[str, str], policy: Policy) -> tuple[ActionFacts, Verdict]:
+    """The facts of a shell command and the guard's verdict. Raises CommandError for text that is none."""
     from latchd.guard.walk import judge
+    from latchd.offline import RowError, subject_of
 
-    from latch_contracts.connectors import CONNECTORS
-    from latchd.guard.subject import Subject
-    from latchd.tool_facts import facts_of
-
-    payload = {
-        "session_id": "explain",
-        "hook_event_name": "PreToolUse",
-        "cwd": cwd,
-        "tool_name": "Bash",
-        "tool_use_id": "explain",
-        "tool_input": {"command": command},
-    }
-    event = CONNECTORS["claudecode"].read(json.dumps(payload).encode(), "")
-    facts = facts_of(event.the_call, cwd=cwd, home=home)
-    return facts, judge(Subject(event, facts, {}, policy))
+    try:
+        subject = subject_of(places | {"command": command}, policy)
+    except RowError as error:
+        raise CommandError(str(error)) from error
+    return subject.facts, judge(subject)
 
 
 def lines(
@@ -121,5 +109,7 @@ def _answer(finding: Finding, profile: Profile) -> str:
     from latchd.guard.groups import PROFILES, Group
 
     verbs = {Action.ALLOW: "allows", Action.ASK: "asks about", Action.DENY: "denies"}
-    action = PROFILES[profile][Group(finding.group)]
+    action = Action.ALLOW  # what may not be enforced is allowed, by the profile or by the person's lists
+    if finding.disposition is Disposition.ENFORCEABLE:
+        action = PROFILES[profile][Group(finding.group)]
     return f"profile `{profile.value}` {verbs[action]} group `{finding.group}`"

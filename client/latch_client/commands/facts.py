@@ -7,6 +7,7 @@ import sys
 from typing import Any
 
 from latch_client import batch, draw, offline
+from latch_client.commands.explain import judged
 from latch_client.errors import DONE
 from latch_client.output import print_json, with_json
 from latch_client.paint import Paint, wanted
@@ -39,8 +40,6 @@ def run(arguments: argparse.Namespace) -> int:
     elif arguments.json:
         print_json(answer({"id": None, "command": arguments.shell_command}))
     else:
-        from latchd.shell.facts import analyze
-
-        facts = analyze(arguments.shell_command, **{"cwd": offline.CWD, "home": offline.HOME} | given)
+        facts, _ = judged(arguments.shell_command, given, offline.parsed(b"", ""))
         print("\n".join(draw.facts_lines(facts, Paint(coloured=wanted(sys.stdout)))))
     return DONE

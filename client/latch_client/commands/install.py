@@ -7,21 +7,22 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from latch_client.errors import DONE, UsageError
-from latch_client.install import claudecode, systemd
+from latch_client.install import claudecode, config, ledger, systemd
 from latch_client.install.hook_line import hook_line
 from latch_client.locate import places
 from latch_client.output import print_json, with_json
+from latch_client.subparsers import Subparsers
 from latch_contracts.connectors import CONNECTORS
 from latch_contracts.contract import Compatibility
 
 INSTALLERS: Final = frozenset({claudecode.CONNECTOR})
 
 
-def add(subparsers: Any) -> None:
-    parser = subparsers.add_parser("install", help="hook an agent up", description=__doc__)
+def add(subparsers: Subparsers) -> None:
+    parser = subparsers.add_parser("install", help="hook an agent up", description=__doc__ or "")
     parser.add_argument(
         "connector", nargs="?", default="", metavar="CONNECTOR", help="see `latchctl connectors`"
     )
@@ -63,14 +64,17 @@ def check_connector(name: str) -> None:
 
 
 def _hooks(arguments: argparse.Namespace) -> None:
-    line = hook_line(arguments.connector, fail_open=arguments.fail_open, autostart=arguments.autostart)
+    here = places()
+    fail_open = arguments.fail_open or config.fails_open(here, arguments.connector)
+    line = hook_line(arguments.connector, fail_open=fail_open, autostart=arguments.autostart)
     version = claudecode.agent_version()
     settings = claudecode.settings_path(arguments.scope, arguments.settings)
-    plan = claudecode.plan_install(settings, line, version)
+    recorded = ledger.find(here, arguments.connector, settings)
+    plan = claudecode.plan_install(settings, line, version, recorded)
     backup: Path | None = None
     if not arguments.dry_run:
         scope = "file" if arguments.settings else arguments.scope
-        backup = claudecode.install(plan, places(), line, version, scope)
+        backup = claudecode.install(plan, here, line, version, scope)
     if arguments.json:
         print_json(
             {
@@ -93,7 +97,7 @@ def _hooks(arguments: argparse.Namespace) -> None:
     else:
         print(f"{settings} has the hooks now" + (f"; the file before: {backup}" if backup else ""))
     print("agent: " + _about(arguments.connector, version))
-    if arguments.fail_open:
+    if fail_open:
         print("when the daemon can't be asked, calls go through unjudged (--fail-open)")
 
 

@@ -7,17 +7,17 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
 
 from latch_client.commands.install import check_connector
 from latch_client.errors import DONE, UsageError
 from latch_client.install import claudecode, ledger, systemd
 from latch_client.locate import places
 from latch_client.output import print_json, with_json
+from latch_client.subparsers import Subparsers
 
 
-def add(subparsers: Any) -> None:
-    parser = subparsers.add_parser("uninstall", help="take the hooks out again", description=__doc__)
+def add(subparsers: Subparsers) -> None:
+    parser = subparsers.add_parser("uninstall", help="take the hooks out again", description=__doc__ or "")
     parser.add_argument(
         "connector", nargs="?", default="", metavar="CONNECTOR", help="see `latchctl connectors`"
     )
@@ -51,8 +51,7 @@ def _targets(arguments: argparse.Namespace) -> list[Path]:
 
 def _take_out(settings: Path, arguments: argparse.Namespace) -> None:
     here = places()
-    recorded = {one.settings: one for one in ledger.installed(here, arguments.connector)}
-    plan = claudecode.plan_uninstall(settings, recorded.get(str(settings)))
+    plan = claudecode.plan_uninstall(settings, ledger.find(here, arguments.connector, settings))
     if not arguments.dry_run:
         claudecode.uninstall(plan, here)
     if arguments.json:

@@ -34,12 +34,13 @@ def run(arguments: argparse.Namespace) -> int:
         pid, started = running.holder(places) or 0, before is None
     else:
         pid, started = running.start(places)
+    named = f", pid {pid}" if pid else ""  # a daemon that is just starting has not written it yet
     if arguments.json:
-        print_json({"pid": pid, "started": started})
+        print_json({"pid": pid or None, "started": started})
     elif started:
-        print(f"latchd is running, pid {pid}")
+        print(f"latchd is running{named}")
     else:
-        print(f"latchd is already running, pid {pid}")
+        print(f"latchd is already running{named}")
     return DONE
 
 

@@ -11,7 +11,7 @@ import os
 import py_compile
 import shutil
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -54,15 +54,18 @@ def settings_path(scope: str, given: str = "") -> Path:
     return (Path(own) if own.startswith("/") else where.home() / ".claude") / "settings.json"
 
 
-def plan_install(settings: Path, line: str, agent_version: str) -> Plan:
+def plan_install(settings: Path, line: str, agent_version: str, recorded: ledger.Installed | None) -> Plan:
     """What the file becomes with exactly our handlers in it. Raises InstallError when it can't hold them."""
     before = files.read(settings)
     text = splice.checked(splice.EMPTY.encode() if before is None else before)
-    after = _installed(text, line, agent_version).encode()
-    problems = claude.hook_problems(after, line, agent_version)
+    groups = claude.groups(line, agent_version)
+    if claude.hook_problems(text.encode(), line, agent_version) or not _handlers_are(text, groups):
+        plain = _freed(settings, text, recorded)
+        text = splice.with_groups(splice.EMPTY if plain is None else plain, groups)
+    problems = claude.hook_problems(text.encode(), line, agent_version)
     if problems:
         raise InstallError(f"`{settings}` is left as it is: with it no hook would run: {problems[0]}")
-    return Plan(settings, before, after)
+    return Plan(settings, before, text.encode())
 
 
 def plan_uninstall(settings: Path, recorded: ledger.Installed | None) -> Plan:
@@ -70,43 +73,32 @@ def plan_uninstall(settings: Path, recorded: ledger.Installed | None) -> Plan:
     before = files.read(settings)
     if before is None:
         return Plan(settings, None, None)
-    text = splice.checked(before)
-    rest = splice.without_groups(text, _ours)
-    if rest == text:
-        return Plan(settings, before, before)
-    if recorded is not None:
-        if recorded.created and text == _installed(splice.EMPTY, recorded.line, recorded.agent_version):
-            return Plan(settings, before, None)
-        for backup in files.backups(settings):
-            original = files.read(backup)
-            if original is not None and _became(original, text, recorded):
-                return Plan(settings, before, original)
-    return Plan(settings, before, rest.encode())
+    freed = _freed(settings, splice.checked(before), recorded)
+    return Plan(settings, before, None if freed is None else freed.encode())
 
 
 def install(plan: Plan, places: Places, line: str, agent_version: str, scope: str) -> Path | None:
-    """Do it and record it; gives the backup that was made, if one was."""
+    """Do it and record it; gives the backup that was made, if one was. Raises InstallError, all undone."""
     assert plan.after is not None  # noqa: S101 — plan_install always gives a file
-    known = {one.settings: one for one in ledger.installed(places, CONNECTOR)}
-    backup: Path | None = None
-    earlier = known.get(str(plan.settings))
-    created = plan.before is None or (earlier is not None and earlier.created)
-    if plan.changes:
-        if plan.before is not None and not splice.has_ours(splice.checked(plan.before), _ours):
-            backup = files.back_up(plan.settings, plan.before)
-        files.replace(plan.settings, plan.before, plan.after)
-    ledger.add(
-        places,
-        CONNECTOR,
-        ledger.Installed(
-            settings=str(plan.settings),
-            line=line,
-            events=claude.registered(agent_version),
-            agent_version=agent_version,
-            scope=scope,
-            created=created,
-        ),
+    earlier = ledger.find(places, CONNECTOR, plan.settings)
+    new = ledger.Installed(
+        settings=str(plan.settings),
+        line=line,
+        events=claude.registered(agent_version),
+        agent_version=agent_version,
+        scope=scope,
+        created=plan.before is None or (earlier is not None and earlier.created),
     )
+    backup: Path | None = None
+    if plan.changes and plan.before is not None and not splice.has_ours(splice.checked(plan.before), _ours):
+        backup = files.back_up(plan.settings, plan.before)
+    ledger.add(places, CONNECTOR, new)  # first: hooks that the daemon knows nothing of would be worse
+    if plan.changes:
+        try:
+            files.replace(plan.settings, plan.before, plan.after)
+        except InstallError:
+            ledger.restore(places, CONNECTOR, new, earlier)
+            raise
     _compile()
     return backup
 
@@ -145,12 +137,38 @@ def agent_version() -> str:
     return "" if version is None else ".".join(map(str, version))
 
 
-def _installed(text: str, line: str, agent_version: str) -> str:
-    groups = claude.groups(line, agent_version)
-    plain = splice.without_groups(text, _ours)
-    if not claude.hook_problems(text.encode(), line, agent_version) and _handlers_are(text, groups):
+def _freed(settings: Path, text: str, recorded: ledger.Installed | None) -> str | None:
+    """The text without our handlers; None when we made the file and nobody else wrote into it.
+
+    Cutting can't tell a container that was empty before from one that we emptied. So where an
+    installation into an older text gives exactly this one, that older text it is.
+    """
+    if not splice.has_ours(text, _ours):
         return text
-    return splice.with_groups(plain, groups)
+    if recorded is not None:
+        groups = claude.groups(recorded.line, recorded.agent_version)
+        if recorded.created and text == splice.with_groups(splice.EMPTY, groups):
+            return None
+        for original in _originals(settings):
+            if not splice.has_ours(original, _ours) and _put(original, groups) == text:
+                return original
+    return splice.without_groups(text, _ours)
+
+
+def _originals(settings: Path) -> Iterator[str]:
+    for backup in files.backups(settings):
+        content = files.read(backup)
+        try:
+            yield splice.checked(content or b"")
+        except InstallError:
+            continue  # somebody put another file there
+
+
+def _put(text: str, groups: Mapping[str, Mapping[str, Any]]) -> str | None:
+    try:
+        return splice.with_groups(text, groups)
+    except InstallError:
+        return None
 
 
 def _handlers_are(text: str, groups: Mapping[str, Mapping[str, Any]]) -> bool:
@@ -158,18 +176,6 @@ def _handlers_are(text: str, groups: Mapping[str, Mapping[str, Any]]) -> bool:
     wanted = [(event, handler) for event, group in groups.items() for handler in group["hooks"]]
     found = [one for one in splice.handlers(text) if _ours(one[1])]
     return sorted(found, key=repr) == sorted(wanted, key=repr)
-
-
-def _became(original: bytes, text: str, recorded: ledger.Installed) -> bool:
-    """Whether our installer, and nothing else, made ``text`` of the backup."""
-    try:
-        plain = splice.checked(original)
-        return (
-            not splice.has_ours(plain, _ours)
-            and _installed(plain, recorded.line, recorded.agent_version) == text
-        )
-    except InstallError:
-        return False
 
 
 def _ours(handler: Mapping[str, Any]) -> bool:

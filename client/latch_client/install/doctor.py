@@ -17,7 +17,7 @@ import msgspec
 
 from latch_client import link, running
 from latch_client.errors import CommandError
-from latch_client.install import claudecode, files, ledger, systemd
+from latch_client.install import claudecode, config, files, ledger, systemd
 from latch_client.install.hook_line import HOOK, HookWords, words_of
 from latch_contracts import wire
 from latch_contracts.connectors.claudecode import CONTRACT
@@ -205,6 +205,20 @@ def _hooks(scene: Scene) -> Iterator[Check]:
             yield Check("hooks", Grade.OK, f"{one.settings}: {len(one.events)} events")
 
 
+def _failing(scene: Scene) -> Iterator[Check]:
+    """The config's word on failures is carried by the hook line: an older line holds an older word."""
+    entry = scene.entries.get(CONTRACT.connector)
+    wanted = config.fails_open(scene.places, CONTRACT.connector)
+    for one in () if entry is None else entry.files:
+        opened = "--fail-open" in one.line.split()
+        if opened:
+            found = f"{one.settings}: calls go through unjudged when the daemon can't be asked"
+            yield Check("fail-open", Grade.WARN, found, "" if wanted else "install again without --fail-open")
+        elif wanted:
+            found = f'{one.settings}: `fail = "open"` in the config is not in the hook line'
+            yield Check("fail-open", Grade.WARN, found, _INSTALL)
+
+
 def _dead_words(words: HookWords | None) -> Iterator[str]:
     if words is None:
         yield "the recorded hook line is not one of ours"
@@ -217,8 +231,12 @@ def _dead_words(words: HookWords | None) -> Iterator[str]:
 
 def _switches(scene: Scene) -> Iterator[Check]:
     """Settings of the project that take a user's hooks away."""
+    entry = scene.entries.get(CONTRACT.connector)
+    looked_at = {one.settings for one in entry.files} if entry is not None else set[str]()
     for name in ("settings.json", "settings.local.json"):
         path = scene.working_directory / ".claude" / name
+        if str(path) in looked_at:
+            continue
         content = files.read(path)
         for problem in () if content is None else claude.switch_problems(content):
             yield Check(
@@ -295,6 +313,7 @@ CHECKS: Final[tuple[Callable[[Scene], Iterator[Check]], ...]] = (
     _health,
     _spool,
     _hooks,
+    _failing,
     _switches,
     _agent,
     _units,

@@ -6,7 +6,6 @@ No secret may ever stand in it: agents show it to the model when a hook refuses 
 from __future__ import annotations
 
 import re
-import shlex
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -22,6 +21,9 @@ HOOK: Final = Path(latch_client.__file__).resolve().parent / "hook.py"
 # Anything that runs a latch_client/hook.py for a connector is ours, whichever interpreter or checkout
 # it names: an older one must be found and replaced, not joined.
 _OURS: Final = re.compile(r'/latch_client/hook\.py"? (?P<connector>[a-z]+)(?: |$)')
+
+_WORDS: Final = re.compile(r'"((?:[^"\\]|\\.)+)" -IS "((?:[^"\\]|\\.)+)" ')
+_ESCAPE: Final = re.compile(r"\\(.)")
 
 
 def hook_line(
@@ -50,13 +52,8 @@ class HookWords(msgspec.Struct, frozen=True):
 
 def words_of(line: str) -> HookWords | None:
     """The paths in a line that :func:`hook_line` wrote, None for any other line."""
-    try:
-        words = shlex.split(line)
-    except ValueError:
-        return None
-    if len(words) < 4 or words[1] != "-IS":
-        return None
-    return HookWords(words[0], words[2])
+    found = _WORDS.match(line)
+    return None if found is None else HookWords(*(_ESCAPE.sub(r"\1", path) for path in found.groups()))
 
 
 def _quoted(path: str) -> str:

@@ -48,6 +48,10 @@ def installed(places: Places, connector: str) -> tuple[Installed, ...]:
     return () if entry is None else entry.files
 
 
+def find(places: Places, connector: str, settings: Path) -> Installed | None:
+    return next((one for one in installed(places, connector) if one.settings == str(settings)), None)
+
+
 def add(places: Places, connector: str, new: Installed) -> None:
     """Record one settings file, in the place of what was recorded of it before."""
     others = tuple(one for one in installed(places, connector) if one.settings != new.settings)
@@ -56,6 +60,14 @@ def add(places: Places, connector: str, new: Installed) -> None:
 
 def remove(places: Places, connector: str, settings: str) -> None:
     _store(places, connector, tuple(one for one in installed(places, connector) if one.settings != settings))
+
+
+def restore(places: Places, connector: str, new: Installed, earlier: Installed | None) -> None:
+    """Take back an :func:`add` of ``new``."""
+    if earlier is None:
+        remove(places, connector, new.settings)
+    else:
+        add(places, connector, earlier)
 
 
 def _store(places: Places, connector: str, found: tuple[Installed, ...]) -> None:
@@ -67,7 +79,10 @@ def _store(places: Places, connector: str, found: tuple[Installed, ...]) -> None
         entries[connector] = Entry(first.settings, first.line, first.events, first.agent_version, ordered)
     else:
         entries.pop(connector, None)
-    Path(places.state).mkdir(mode=0o700, parents=True, exist_ok=True)
+    try:
+        Path(places.state).mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise InstallError(f"`{places.state}` can't be made: {error.strerror}") from error
     content = msgspec.json.format(msgspec.json.encode(entries), indent=2) + b"\n"
     if content != before:
         files.replace(Path(places.installs), before, content)

@@ -66,8 +66,16 @@ def below_home(parts: tuple[str, ...], home: tuple[str, ...]) -> tuple[str, ...]
     return None
 
 
+def surely_matches(table: Iterable[Pattern], path: str, home: str) -> bool:
+    """Whether all that a path may stand for is covered: an exemption must not rest on a glob's chance."""
+    if _WILD & set(path):
+        written = components(path)
+        return any(written[-len(entry.parts) :] == entry.parts for entry in table)
+    return first_match(table, path, home) is not None
+
+
 def first_match(table: Iterable[Pattern], path: str, home: str) -> Pattern | None:
-    """The first pattern that the path, or a directory above it, matches."""
+    """The first pattern that the path, or a directory above it, may match."""
     parts = components(path)
     under = below_home(parts, components(home))
     for candidate in table:

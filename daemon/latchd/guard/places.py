@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from latchd.guard.paths import Pattern, components, first_match, pattern, patterns
+from latchd.guard.paths import Pattern, components, first_match, pattern, patterns, surely_matches
 
 CREDENTIAL_TREES: Final = patterns(
     """
@@ -95,24 +95,32 @@ PERSISTENCE: Final = patterns(
     .pnpmfile.cjs node_modules/.bin
     """
 )
-# What starts, configures or instructs agents: writing there changes what judges the next call.
+# What starts, configures or instructs agents: it acts in every later session.
 CONTROL_PLANES: Final = patterns(
     """
-    ~/.claude/settings*.json ~/.claude/hooks ~/.claude/agents ~/.claude/commands ~/.claude/skills ~/.claude/plugins
-    ~/.claude.json .claude/settings*.json .claude/hooks .mcp.json ~/.codex/config.toml ~/.codex/hooks* ~/.codex/rules
-    ~/.codex/agents.md .codex/config.toml .codex/hooks* ~/.cursor/hooks.json ~/.cursor/mcp.json
-    ~/.cursor/cli-config.json .cursor/hooks.json .cursor/mcp.json .cursor/hooks ~/.gemini/settings.json ~/.gemini/config
-    ~/.gemini/extensions .gemini/settings.json .gemini/extensions ~/.config/opencode opencode.json opencode.jsonc
-    .opencode/plugin .opencode/plugins ~/.config/amp .amp/settings.json ~/.pi .pi/extensions ~/.kimi*
-    ~/.copilot .github/copilot/hooks .github/hooks .windsurf/hooks* .kiro/hooks .roo/mcp.json ~/.config/goose
-    /etc/claude-code ~/.openhands ~/.hermes
+    ~/.claude/agents ~/.claude/commands ~/.claude/skills ~/.claude/claude.md ~/.codex/agents.md ~/.codex/rules
+    ~/.gemini/extensions .gemini/extensions ~/.config/opencode/agent ~/.config/opencode/command ~/.config/amp ~/.pi
+    ~/.kimi* ~/.copilot .windsurf .kiro/steering .roo .clinerules ~/.config/goose .mcp.json .cursor/mcp.json
+    ~/.cursor/mcp.json ~/.cursor/cli-config.json .roo/mcp.json .pi/extensions .amp .gemini/settings.json .codex .cursor
+    .opencode ~/.config/opencode ~/.codex ~/.cursor ~/.gemini ~/.openhands ~/.hermes
+    """
+)
+# Where agents learn of their hooks: a write there can take the guard away.
+HOOK_FILES: Final = patterns(
+    """
+    ~/.claude/settings*.json ~/.claude/hooks ~/.claude/plugins ~/.claude.json .claude/settings*.json .claude/hooks
+    /etc/claude-code ~/.codex/config.toml ~/.codex/hooks* .codex/config.toml .codex/hooks* ~/.cursor/hooks.json
+    .cursor/hooks.json .cursor/hooks ~/.gemini/settings.json .gemini/settings.json ~/.config/opencode/opencode.json*
+    opencode.json opencode.jsonc .opencode/plugin .opencode/plugins ~/.config/opencode/plugin*
+    .github/hooks .github/copilot/hooks .windsurf/hooks* .kiro/hooks ~/.hermes/hooks ~/.copilot/hooks
     """
 )
 # The guard itself: config, state, sockets, units, the command names' own files.
 OWN: Final = patterns(
     """
-    ~/.config/latchd ~/.local/state/latchd /run/user/*/latchd ~/.config/systemd/user/latchd* latchd.toml .latchd.toml
-    ~/.config/systemd/user/*/latchd* latchd.db latchd.db-wal latchd.db-shm latchd.key hook.token latch_client latchd.lock
+    ~/.config/latchd ~/.local/state/latchd /run/user/*/latchd ~/.config/systemd/user/latchd* .latchd.toml
+    ~/.config/systemd/user/*/latchd* latchd.db latchd.db-wal latchd.db-shm latchd.key latchd.lock site-packages/latch_client
+    site-packages/latch_contracts site-packages/latchd
     /usr/lib/systemd/user/latchd* /etc/systemd/user/latchd* ~/.local/bin/latchd ~/.local/bin/latchctl
     latchd/hook.sock latchd/events.sock
     """
@@ -122,7 +130,7 @@ PROTECTED: Final = patterns(".git")
 
 def credential(path: str, home: str) -> str:
     """The pattern of the credential that a path names or lies in; "" when it is none."""
-    if not path or first_match(_EXEMPT_TREES, path, home) is not None:
+    if not path or surely_matches(_EXEMPT_TREES, path, home):
         return ""
     if found := first_match(AGENT_CREDENTIALS, path, home) or first_match(CREDENTIAL_TREES, path, home):
         return found.text
@@ -143,7 +151,7 @@ def _named(path: str, home: str) -> str:
         if name.endswith(ending) and len(name) > len(ending):
             name = name[: -len(ending)]
             break
-    if name.endswith(tuple(_EXEMPT_ENDINGS)) or first_match(_EXEMPT_NAMES, name, home) is not None:
+    if name.endswith(tuple(_EXEMPT_ENDINGS)) or surely_matches(_EXEMPT_NAMES, name, home):
         return ""
     found = first_match(CREDENTIAL_NAMES, name, home)
     return found.text if found else ""
@@ -170,6 +178,12 @@ def persistence(path: str, home: str) -> str:
 def control_plane(path: str, home: str) -> str:
     """The pattern of an agent's own control files; "" when it is none."""
     found = first_match(CONTROL_PLANES, path, home)
+    return found.text if found else ""
+
+
+def hook_file(path: str, home: str) -> str:
+    """The pattern of a file that tells an agent of its hooks; "" when it is none."""
+    found = first_match(HOOK_FILES, path, home)
     return found.text if found else ""
 
 

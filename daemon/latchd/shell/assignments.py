@@ -143,6 +143,3 @@ _UNQUOTE = str.maketrans("", "", "\\'\"")
 def prefix_details(names: tuple[str, ...]) -> tuple[str, ...]:
     """The detail words of assignments that stand before a command."""
     return ("sets-loader",) if any(LOADER_NAMES.match(name) for name in names) else ()
-
-
-__all__ = ["assign", "code_text", "expand", "prefix_details", "volatile_names"]

@@ -110,7 +110,7 @@ def _region_marks(text: str, region: Node, regions: list[Node], at: int) -> int 
         if kind == "comment" and not _is_comment(text, node, arithmetic):
             return None
         if kind == "file_redirect":
-            marks += any(child.field == "destination" and text[child.start] == MARK for child in node.children)
+            marks += any(child.field == "destination" and text.startswith(MARK, child.start) for child in node.children)
         is_word = kind in WORDS and node is not region
         if is_word:
             regions += _substitutions(node)

@@ -15,6 +15,7 @@ import msgspec
 from latch_contracts.facts import Issue
 
 from latchd.shell.parse import HOLE, Node
+from latchd.shell.prepare import TICK, backticked
 
 
 class Style(enum.Enum):
@@ -53,6 +54,7 @@ class Code(msgspec.Struct, frozen=True, gc=False):
     node: Node | None = None
     text: str = ""
     process: str = ""  # "<" or ">" for a process substitution
+    tick: int = -1  # number of a substitution that stood in backticks
 
 
 class Lexed(msgspec.Struct, frozen=True):
@@ -65,12 +67,12 @@ class Lexed(msgspec.Struct, frozen=True):
 
 _PLAIN_WORD = re.compile(r"[A-Za-z0-9_./:=@%+,\-^]*\Z")
 _STOP = {
-    Style.WORD: re.compile(r"[\\'\"$`<>\s;&|()\x01]"),
-    Style.LOOSE: re.compile(r"[\\'\"$`<>\x01]"),
-    Style.QUOTED: re.compile(r"[\\$`\x01]"),
-    Style.ARITHMETIC: re.compile(r"[\\$`\x01]"),
+    Style.WORD: re.compile(r"[\\'\"$`<>\s;&|()\x01\x03]"),
+    Style.LOOSE: re.compile(r"[\\'\"$`<>\x01\x03]"),
+    Style.QUOTED: re.compile(r"[\\$`\x01\x03]"),
+    Style.ARITHMETIC: re.compile(r"[\\$`\x01\x03]"),
 }
-_DOUBLE = re.compile(r"[\\$`\"\x01]")
+_DOUBLE = re.compile(r"[\\$`\"\x01\x03]")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _SCRATCH = re.compile(
     r"\s*mktemp((\s+(-d|-q|-u|--directory|--quiet|--dry-run))|(\s+-t\s+[\w.-]+)|(\s+[\"']?/tmp/[\w.-]+[\"']?))*\s*\Z"
@@ -126,6 +128,8 @@ class _Reader:
                 at = close + 1
             elif char == '"':
                 at = self._double(place + 1)
+            elif char == TICK:
+                at = self._tick(place, Flag.HOLE if quoting else Flag.QUOTED_HOLE)
             elif char in "$`":
                 at = self._expansion(place, quoted=not quoting)
             elif char == HOLE:
@@ -174,6 +178,8 @@ class _Reader:
                 return place + 1
             if char == "\\":
                 at = self._backslash(place, quoting=False)
+            elif char == TICK:
+                at = self._tick(place, Flag.QUOTED_HOLE)
             elif char == HOLE:
                 self.add("", Flag.QUOTED_HOLE)
                 at = place + 1
@@ -258,18 +264,22 @@ class _Reader:
         return close + 1
 
     def _backticks(self, at: int, quoted: bool) -> int:
-        close = at + 1
-        while close < self.end and self.text[close] != "`":
-            close += 2 if self.text[close] == "\\" else 1
-        if close >= self.end:
+        found = backticked(self.text, at, self.end, quoted=quoted)
+        if found is None:
             self.silent = True
             return self.end
-        node = self.spans.get(at)
-        self.silent |= node is not None and node.end != close + 1
-        inner = re.sub(r"\\([$`\\\"])" if quoted else r"\\([$`\\])", r"\1", self.text[at + 1 : close])
+        inner, end = found
         self.codes.append(Code(text=inner))
-        scratch = _SCRATCH.match(inner) is not None
-        self.add("", Flag.SCRATCH if scratch else Flag.QUOTED_HOLE if quoted else Flag.HOLE)
+        self.add("", Flag.QUOTED_HOLE if quoted else Flag.HOLE)
+        return end
+
+    def _tick(self, at: int, flag: Flag) -> int:
+        close = self.text.find(TICK, at + 1, self.end)
+        if close < 0:
+            self.silent = True
+            return self.end
+        self.codes.append(Code(tick=int(self.text[at + 1 : close])))
+        self.add("", flag)
         return close + 1
 
     def _braced(self, at: int, quoted: bool) -> int:

@@ -137,7 +137,9 @@ class Listing:
             inner = msgspec.structs.replace(scope, nesting=scope.nesting + 1, pipeline=0, enclosing=())
             if code.process == ">":
                 inner = msgspec.structs.replace(inner, stdin=SOME_INPUT)
-            if code.node is not None:
+            if code.tick >= 0:
+                ids += self.text(program.ticks[code.tick], inner, variables.copy())
+            elif code.node is not None:
                 if inner.nesting > MAX_NESTING:
                     self.note(Issue.DEPTH_LIMIT)
                 else:

@@ -15,7 +15,7 @@ import tree_sitter
 import tree_sitter_bash
 from latch_contracts.facts import Issue
 
-from latchd.shell.prepare import Heredoc, prepare
+from latchd.shell.prepare import Heredoc, Prepared, prepare
 
 MAX_TEXT: Final = 64 * 1024  # bytes
 MAX_PIPES: Final = 256  # chains that end in `|` cost quadratic time
@@ -56,6 +56,7 @@ class Program(msgspec.Struct, frozen=True):
     sure: bool
     spans: dict[int, Node]  # expansions and substitutions by where they start
     heredocs: tuple[Heredoc, ...]
+    ticks: tuple[str, ...]  # code that stood in backticks
 
 
 class Refusal(msgspec.Struct, frozen=True):
@@ -93,16 +94,16 @@ def parse(text: str, *, nested: bool = False) -> Program | Refusal:
     if issue is not None:
         return Refusal(issue)
     prepared = prepare(text)
-    return _tree(prepared.text, prepared.heredocs, prepared.sure)
+    return _tree(prepared)
 
 
 def reparse(program: Program, text: str) -> Program | Refusal:
     """Parse ``text``, an edit of the program's own text that keeps every offset."""
-    return _tree(text, program.heredocs, program.sure)
+    return _tree(Prepared(text, program.heredocs, program.ticks, program.sure))
 
 
-def _tree(text: str, heredocs: tuple[Heredoc, ...], sure: bool) -> Program | Refusal:
-    source = text.encode("latin-1")
+def _tree(prepared: Prepared) -> Program | Refusal:
+    source = prepared.text.encode("latin-1")
     reads = callbacks = errors = 0
     read_budget = 400 + 12 * (len(source) // _CHUNK)
 
@@ -123,10 +124,10 @@ def _tree(text: str, heredocs: tuple[Heredoc, ...], sure: bool) -> Program | Ref
         return Refusal(Issue.TIME_LIMIT)
     if reads > read_budget:  # the tree is of a cut text
         return Refusal(Issue.TIME_LIMIT)
-    return _copy(tree, text, heredocs, sure)
+    return _copy(tree, prepared)
 
 
-def _copy(tree: tree_sitter.Tree, text: str, heredocs: tuple[Heredoc, ...], sure: bool) -> Program | Refusal:
+def _copy(tree: tree_sitter.Tree, prepared: Prepared) -> Program | Refusal:
     cursor = tree.walk()
     spans: dict[int, Node] = {}
     path: list[Node] = []
@@ -155,5 +156,7 @@ def _copy(tree: tree_sitter.Tree, text: str, heredocs: tuple[Heredoc, ...], sure
         while not cursor.goto_next_sibling():
             if not cursor.goto_parent():
                 assert root is not None  # noqa: S101
-                return Program(text, root, has_error, sure, spans, heredocs)
+                return Program(
+                    prepared.text, root, has_error, prepared.sure, spans, prepared.heredocs, prepared.ticks
+                )
             path.pop()

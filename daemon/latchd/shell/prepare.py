@@ -1,8 +1,9 @@
-"""Shell text made ready for the parser: continuations joined, here-documents taken out.
+"""Shell text made ready for the parser: continuations joined, here-documents and backticks taken out.
 
-The parser reads both badly and says nothing, so it never sees them: a backslash-newline disappears
-where bash drops it, and each here-document becomes `< MARK` whose body is kept aside. Whenever this
-scan may have lost its place, ``sure`` is false and the facts must not be complete.
+The parser reads all three badly and says nothing, so it never sees them: a backslash-newline
+disappears where bash drops it, each here-document becomes `< MARK` and each pair of backticks a TICK,
+with what they hold kept aside. Whenever this scan may have lost its place, ``sure`` is false and the
+facts must not be complete.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ import re
 import msgspec
 
 MARK = "\x02"  # encloses a here-document's number; refused in input by the parser's gate
+TICK = "\x03"  # encloses the number of a substitution that stood in backticks
+_HARMLESS = re.compile(r"[\w./ =:+@%,-]*\Z")  # reads the same in `$( )`
 _STOPS = re.compile(r"[\\'\"`$(){}#<\n]")
 _DOUBLE_STOPS = re.compile(r"[\\\"`$]")
 _BLANKS = frozenset(" \t\n;&|()<>")
@@ -27,6 +30,7 @@ class Heredoc(msgspec.Struct, frozen=True):
 class Prepared(msgspec.Struct, frozen=True):
     text: str
     heredocs: tuple[Heredoc, ...] = ()
+    ticks: tuple[str, ...] = ()
     sure: bool = True
 
 
@@ -39,8 +43,8 @@ class _Pending(msgspec.Struct, frozen=True):
 
 
 def prepare(text: str) -> Prepared:
-    """Join continuations and take here-documents out of ``text``."""
-    if "\\\n" not in text and "<<" not in text:
+    """Join continuations and take here-documents and backticks out of ``text``."""
+    if "\\\n" not in text and "<<" not in text and "`" not in text:
         return Prepared(text)
     return _Scan(text).run()
 
@@ -49,7 +53,7 @@ class _Scan:
     """One pass over the text with a stack of what encloses the place we are at.
 
     Frames: n command text · p command text in parentheses · a arithmetic · d double quotes ·
-    b a braced expansion · q a braced expansion within double quotes · t backticks.
+    b a braced expansion · q a braced expansion within double quotes.
     """
 
     def __init__(self, text: str) -> None:
@@ -59,6 +63,7 @@ class _Scan:
         self.pending: list[_Pending] = []
         self.bodies: dict[int, Heredoc] = {}
         self.count = 0
+        self.ticks: list[str] = []
         self.sure = True
         self.at = 0
 
@@ -80,7 +85,7 @@ class _Scan:
         if len(self.stack) > 1:
             self.sure = False
         heredocs = tuple(self.bodies[number] for number in range(self.count))
-        return Prepared("".join(out), heredocs, self.sure)
+        return Prepared("".join(out), heredocs, tuple(self.ticks), self.sure)
 
     def _take(self, size: int) -> None:
         self.out.append(self.text[self.at : self.at + size])
@@ -92,8 +97,6 @@ class _Scan:
             if text.startswith("\\\n", at):
                 self.at += 2
             else:
-                if top == "t" and text.startswith("\\\\\n", at):
-                    self.sure = False  # unescaped once more, this is a continuation after all
                 self._take(2)
         elif char == "'" and top not in "qa":
             end = text.find("'", at + 1)
@@ -106,17 +109,10 @@ class _Scan:
                 self.stack.append("d")
             self._take(1)
         elif char == "`":
-            if "t" in self.stack:
-                if top != "t":
-                    self.sure = False
-                while self.stack.pop() != "t":
-                    pass
-            else:
-                self.stack.append("t")
-            self._take(1)
+            self._backticks(quoted=top in "dq")
         elif char == "$":
             self._dollar(top)
-        elif char == "(" and top in "nptab":
+        elif char == "(" and top in "npab":
             if top != "a" and text.startswith("((", at) and self._closes_arithmetic(at):
                 self.stack += ["a", "a"]
                 self._take(2)
@@ -131,20 +127,32 @@ class _Scan:
         elif char == "}" and top in "bq":
             self.stack.pop()
             self._take(1)
-        elif char == "#" and top in "npt" and (at == 0 or text[at - 1] in _BLANKS or text[at - 1] == "`"):
+        elif char == "#" and top in "np" and (at == 0 or text[at - 1] in _BLANKS):
             end = text.find("\n", at)
-            close = text.find("`", at) if top == "t" else -1
-            if 0 <= close and (end < 0 or close < end):
-                end = close
             self._take((end if end >= 0 else len(text)) - at)
-        elif char == "<" and top in "npt" and text.startswith("<<", at):
+        elif char == "<" and top in "np" and text.startswith("<<", at):
             self._heredoc()
         elif char == "\n":
             self._take(1)
-            if self.pending and top in "npt":
+            if self.pending and top in "np":
                 self._bodies()
         else:
             self._take(1)
+
+    def _backticks(self, *, quoted: bool) -> None:
+        """Replace backticks up to the next one that is not escaped; quotes don't protect it."""
+        found = backticked(self.text, self.at, len(self.text), quoted=quoted)
+        if found is None:
+            self.sure = False
+            self._take(len(self.text) - self.at)
+            return
+        inner, end = found
+        if _HARMLESS.match(inner):
+            self.out.append(f"$({inner})")
+        else:
+            self.out.append(f"{TICK}{len(self.ticks)}{TICK}")
+            self.ticks.append(inner)
+        self.at = end
 
     def _dollar(self, top: str) -> None:
         text, at = self.text, self.at
@@ -226,6 +234,16 @@ class _Scan:
                 continue
             parts.append(line)
             return "".join(parts)
+
+
+def backticked(text: str, at: int, end: int, *, quoted: bool) -> tuple[str, int] | None:
+    """The code of the backticks that open at ``at`` and the place after them; None if they don't close."""
+    close = at + 1
+    while close < end and text[close] != "`":
+        close += 2 if text[close] == "\\" else 1
+    if close >= end:
+        return None
+    return re.sub(r"\\([$`\\\"])" if quoted else r"\\([$`\\])", r"\1", text[at + 1 : close]), close + 1
 
 
 def _delimiter(text: str, start: int) -> tuple[int, str, bool]:

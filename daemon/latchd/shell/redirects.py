@@ -91,7 +91,7 @@ def _file(
         return
     first, *rest = destinations
     result.extra += [(item.start, item.end) for item in rest]
-    if program.text[first.start] == MARK:
+    if program.text.startswith(MARK, first.start):
         _here_document(listing, program, first, fd, scope, variables, result)
         return
     word = read_word(program.text, first.start, first.end, program.spans, variables)

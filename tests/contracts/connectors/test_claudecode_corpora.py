@@ -1,4 +1,4 @@
-"""Every captured and every hand-written payload of Claude Code reads as its index says, or as EXCEPTIONS say."""
+"""Every captured and every hand-written payload reads as its index says, or as EXCEPTIONS say."""
 
 from __future__ import annotations
 
@@ -53,12 +53,8 @@ OUTCOMES: Final = {
     None: None,
 }
 
-_NO_FLAG: Final = (
-    "a batch has no flag that tells how its calls ended, only wording; it closes ids and proves nothing"
-)
-_DOUBLE: Final = (
-    "one payload can't show that its id was used twice; the ledger poisons the id, the reader can't"
-)
+_NO_FLAG: Final = "a batch tells how its calls ended by wording alone; it closes ids and proves nothing"
+_DOUBLE: Final = "one payload can't show that its id was used twice: that is for the ledger to see"
 _EXPANSION: Final = "an expansion comes beside the prompt itself and bounds no turn"
 _CONFIG: Final = "a change of settings has a kind of its own: it can be refused"
 

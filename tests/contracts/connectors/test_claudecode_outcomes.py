@@ -100,10 +100,14 @@ def test_an_mcp_result_is_a_list_or_a_text(response: Any) -> None:
 
 
 def test_a_failure_is_a_failure_and_an_interrupted_one_was_cancelled() -> None:
-    assert [
-        _outcome("PostToolUseFailure", error="Exit code 3", **members)
-        for members in ({}, {"is_interrupt": False}, {"is_interrupt": True}, {"is_interrupt": "true"})
-    ] == [
+    interrupts: list[dict[str, Any]] = [
+        {},
+        {"is_interrupt": False},
+        {"is_interrupt": True},
+        {"is_interrupt": "true"},
+    ]
+
+    assert [_outcome("PostToolUseFailure", error="Exit code 3", **members) for members in interrupts] == [
         (Outcome.FAILED, "the agent reports a failure"),
         (Outcome.FAILED, "the agent reports a failure"),
         (Outcome.CANCELLED, "it was interrupted"),

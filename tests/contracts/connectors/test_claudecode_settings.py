@@ -20,6 +20,7 @@ from latch_contracts.connectors.claudecode.settings import (
 )
 
 LINE: Final = '"/opt/py/bin/python" -IS "/opt/py/latch_client/hook.py" claudecode'
+OURS: Final = "the latchd handler of `PreToolUse`"
 OTHERS: Final = {"type": "command", "command": "true"}
 
 
@@ -87,93 +88,93 @@ def test_other_peoples_sound_settings_are_no_problem() -> None:
     assert _changed(change) == ()
 
 
-@pytest.mark.parametrize(
-    ("change", "problem"),
-    [
-        (lambda s: s.update(disableAllHooks=True), "`disableAllHooks` switches every hook off"),
-        (lambda s: s.update(disableAllHooks="true"), "`disableAllHooks` switches every hook off"),
-        (
-            lambda s: s.update(env={"CLAUDE_CODE_SIMPLE": "1"}),
-            "`env.CLAUDE_CODE_SIMPLE` switches every hook off",
-        ),
-        (
-            lambda s: s.update(permissions={"defaultMode": "yolo"}),
-            "`permissions.defaultMode` is no known mode: the whole file is dropped",
-        ),
-        (
-            lambda s: s.update(permissions=[]),
-            "`permissions` is not an object: the whole file may be dropped",
-        ),
-        (
-            lambda s: _handler(s).update(timeout="20"),
-            "handler 1 of `PreToolUse` has a `timeout` that is no number above 0: the whole file is dropped",
-        ),
-        (
-            lambda s: s["hooks"]["PreToolUse"].append({"hooks": [{**OTHERS, "timeout": 0}]}),
-            "handler 2 of `PreToolUse` has a `timeout` that is no number above 0: the whole file is dropped",
-        ),
-        (
-            lambda s: s["hooks"]["Stop"].append({"hooks": [{**OTHERS, "timeout": True}]}),
-            "handler 2 of `Stop` has a `timeout` that is no number above 0: the whole file is dropped",
-        ),
-        (
-            lambda s: s["hooks"]["PreToolUse"].append({"hooks": [{"type": "shell", "command": "true"}]}),
-            "handler 2 of `PreToolUse` has no known `type`: the whole file is dropped",
-        ),
-        (
-            lambda s: s["hooks"]["PreToolUse"].append({"hooks": [{"type": "command"}]}),
-            "handler 2 of `PreToolUse` has no `command`: the whole file may be dropped",
-        ),
-        (
-            lambda s: s["hooks"]["PreToolUse"].append({"hooks": [{**OTHERS, "onFailure": "deny"}]}),
-            "handler 2 of `PreToolUse` has an unknown `onFailure`: the whole file is dropped",
-        ),
-        (
-            lambda s: s["hooks"].pop("PostToolUse"),
-            "no latchd handler on `PostToolUse`",
-        ),
-        (
-            lambda s: _handler(s, "Stop").update(command=LINE + " "),
-            "no latchd handler on `Stop`",
-        ),
-        (
-            lambda s: s["hooks"]["PreToolUse"][0].update(matcher="Bash"),
-            "the latchd handler of `PreToolUse` has a `matcher` that leaves calls out",
-        ),
-        (
-            lambda s: s["hooks"]["PreToolUse"][0].update(matcher="["),
-            "the latchd handler of `PreToolUse` has a `matcher` that leaves calls out",
-        ),
-        (
-            lambda s: _handler(s).update({"async": True}),
-            "the latchd handler of `PreToolUse` is `async`: its answer is ignored",
-        ),
-        (
-            lambda s: _handler(s).update({"if": "Bash(git *)"}),
-            "the latchd handler of `PreToolUse` has `if`: it does not run every time",
-        ),
-        (
-            lambda s: _handler(s).update(args=[]),
-            "the latchd handler of `PreToolUse` has `args`: the hook line would not be run by a shell",
-        ),
-        (
-            lambda s: _handler(s).update(timeout=1),
-            "the latchd handler of `PreToolUse` has a `timeout` under 6 seconds: a late answer lets the call run",
-        ),
-        (
-            lambda s: _handler(s, "SessionEnd").pop("timeout"),
-            "the latchd handler of `SessionEnd` has no `timeout`: it is killed after 1.5 seconds",
-        ),
-        (
-            lambda s: _handler(s).pop("onFailure"),
-            'the latchd handler of `PreToolUse` has no `onFailure: "block"`: a hook that fails lets the call run',
-        ),
-        (
-            lambda s: _handler(s).update(onFailure="continue"),
-            'the latchd handler of `PreToolUse` has no `onFailure: "block"`: a hook that fails lets the call run',
-        ),
-    ],
-)
+FAULTS: Final[list[tuple[Callable[[dict[str, Any]], object], str]]] = [
+    (lambda s: s.update(disableAllHooks=True), "`disableAllHooks` switches every hook off"),
+    (lambda s: s.update(disableAllHooks="true"), "`disableAllHooks` switches every hook off"),
+    (
+        lambda s: s.update(env={"CLAUDE_CODE_SIMPLE": "1"}),
+        "`env.CLAUDE_CODE_SIMPLE` switches every hook off",
+    ),
+    (
+        lambda s: s.update(permissions={"defaultMode": "yolo"}),
+        "`permissions.defaultMode` is no known mode: the whole file is dropped",
+    ),
+    (
+        lambda s: s.update(permissions=[]),
+        "`permissions` is not an object: the whole file may be dropped",
+    ),
+    (
+        lambda s: _handler(s).update(timeout="20"),
+        "handler 1 of `PreToolUse` has a `timeout` that is no number above 0: the whole file is dropped",
+    ),
+    (
+        lambda s: s["hooks"]["PreToolUse"].append({"hooks": [{**OTHERS, "timeout": 0}]}),
+        "handler 2 of `PreToolUse` has a `timeout` that is no number above 0: the whole file is dropped",
+    ),
+    (
+        lambda s: s["hooks"]["Stop"].append({"hooks": [{**OTHERS, "timeout": True}]}),
+        "handler 2 of `Stop` has a `timeout` that is no number above 0: the whole file is dropped",
+    ),
+    (
+        lambda s: s["hooks"]["PreToolUse"].append({"hooks": [{"type": "shell", "command": "true"}]}),
+        "handler 2 of `PreToolUse` has no known `type`: the whole file is dropped",
+    ),
+    (
+        lambda s: s["hooks"]["PreToolUse"].append({"hooks": [{"type": "command"}]}),
+        "handler 2 of `PreToolUse` has no `command`: the whole file may be dropped",
+    ),
+    (
+        lambda s: s["hooks"]["PreToolUse"].append({"hooks": [{**OTHERS, "onFailure": "deny"}]}),
+        "handler 2 of `PreToolUse` has an unknown `onFailure`: the whole file is dropped",
+    ),
+    (
+        lambda s: s["hooks"].pop("PostToolUse"),
+        "no latchd handler on `PostToolUse`",
+    ),
+    (
+        lambda s: _handler(s, "Stop").update(command=LINE + " "),
+        "no latchd handler on `Stop`",
+    ),
+    (
+        lambda s: s["hooks"]["PreToolUse"][0].update(matcher="Bash"),
+        f"{OURS} has a `matcher` that leaves calls out",
+    ),
+    (
+        lambda s: s["hooks"]["PreToolUse"][0].update(matcher="["),
+        f"{OURS} has a `matcher` that leaves calls out",
+    ),
+    (
+        lambda s: _handler(s).update({"async": True}),
+        f"{OURS} is `async`: its answer is ignored",
+    ),
+    (
+        lambda s: _handler(s).update({"if": "Bash(git *)"}),
+        f"{OURS} has `if`: it does not run every time",
+    ),
+    (
+        lambda s: _handler(s).update(args=[]),
+        f"{OURS} has `args`: the hook line would not be run by a shell",
+    ),
+    (
+        lambda s: _handler(s).update(timeout=1),
+        f"{OURS} has a `timeout` under 6 seconds: a late answer lets the call run",
+    ),
+    (
+        lambda s: _handler(s, "SessionEnd").pop("timeout"),
+        "the latchd handler of `SessionEnd` has no `timeout`: it is killed after 1.5 seconds",
+    ),
+    (
+        lambda s: _handler(s).pop("onFailure"),
+        f'{OURS} has no `onFailure: "block"`: a hook that fails lets the call run',
+    ),
+    (
+        lambda s: _handler(s).update(onFailure="continue"),
+        f'{OURS} has no `onFailure: "block"`: a hook that fails lets the call run',
+    ),
+]
+
+
+@pytest.mark.parametrize(("change", "problem"), FAULTS, ids=[problem for _, problem in FAULTS])
 def test_one_fault_is_told_in_one_sentence(change: Callable[[dict[str, Any]], object], problem: str) -> None:
     assert _changed(change) == (problem,)
 
@@ -195,7 +196,26 @@ def test_a_file_that_can_not_be_read_is_one_problem(settings: bytes) -> None:
     (problem,) = hook_problems(settings, LINE)
 
     assert problem.startswith("the file can't be read: ")
-    assert switch_problems(settings) == (problem,)
+    assert switch_problems(settings) == ()
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        b'{"disableAllHooks": false, "disableAllHooks": true}',
+        b'{"disableAllHooks": true, // why not\n}',
+        b'{"disable\\u0041llHooks": false, "disable\\u0041llHooks": true}',
+        b'{"env": {"CLAUDE_CODE_SIMPLE": "1"}',
+    ],
+)
+def test_another_file_that_can_not_be_read_counts_when_it_may_name_a_switch(settings: bytes) -> None:
+    (problem,) = switch_problems(settings)
+
+    assert problem.startswith("the file can't be read: ")
+
+
+def test_a_changed_skill_is_no_switch() -> None:
+    assert switch_problems(b"---\nname: x\n---\nRun it.\n") == ()
 
 
 def test_another_settings_file_only_matters_when_it_switches_hooks_off() -> None:

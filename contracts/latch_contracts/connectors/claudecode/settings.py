@@ -62,6 +62,8 @@ _MODES: Final = frozenset(
 )
 _MATCHES_ALL: Final = (None, "", "*", ".*")
 
+_SWITCHES: Final = (b"disableAllHooks", b"allowManagedHooksOnly", b"CLAUDE_CODE_SIMPLE")
+
 _Handler = dict[str, Any]
 
 
@@ -103,12 +105,15 @@ def hook_problems(settings: bytes, line: str, agent_version: str = "") -> tuple[
 def switch_problems(settings: bytes) -> tuple[str, ...]:
     """Why another settings file (a project's, a local one) would switch our handlers off; () if it wouldn't.
 
-    A file that can't be read counts: the agent may read it (of two equal keys it takes the last).
+    Only what the strict reader takes is vouched for: any other file that names a switch counts as one
+    that is on, since the agent may read it (of two equal keys it takes the last). A file that names none
+    is none of ours: settings of skills come here too, and they are no JSON. An escape could hide a name.
     """
     try:
         members = strict_json.loads(settings)
     except BadPayload as error:
-        return (f"the file can't be read: {error}",)
+        named = any(switch in settings for switch in _SWITCHES) or b"\\u" in settings
+        return (f"the file can't be read: {error}",) if named else ()
     found = tuple(_switches(members))
     if members.get("allowManagedHooksOnly", False) is not False:
         found += ("`allowManagedHooksOnly` leaves only the hooks of managed settings",)

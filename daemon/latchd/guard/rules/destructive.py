@@ -307,7 +307,7 @@ RULES: Final = (
     Rule(
         "fs.delete-outside", "something outside the project and scratch is removed", Group.DESTROY, Severity.HIGH,
         _delete_outside,
-        denies=("rm /etc/hosts", "rm -rf /home/dev/other", "rm ~/notes.txt", "rm -rf ..", "unlink /home/dev/a", "rm -r /tmp",
+        denies=("rm /etc/hosts", "rm -rf /home/dev/other", "rm ~/notes.txt", "rm -rf ../other", "unlink /home/dev/a", "rm -r /tmp",
                 "find /home/dev/logs -name '*.log' -delete", "shred -u /home/dev/x", "sudo rm -rf /var/lib/x"),
         passes=("rm x", "rm -rf /tmp/x", "rm -rf /var/tmp/a/b", "rm -rf /home/dev/project/a", "W=$(mktemp -d); rm -rf \"$W\"",
                 "mv ~/a ~/b", "rmdir /home/dev/empty"),

@@ -26,6 +26,8 @@ def _detail(detail: str, says: str, instead: str) -> Callable[[Subject], Iterato
 def _excused(subject: Subject, command: Command, detail: str) -> bool:
     if detail == "remote-loss" and "lease" in command.details:
         return True
+    if detail == "ref-delete" and "preserves-work" in command.details:
+        return True
     if detail == "discard-work" and subject.policy.worktree == "relaxed":
         view = subject.view(f"{subject.facts.cwd}/.git")
         # In a linked work tree .git is a file; with it named by option, or not seen, nothing is relaxed.

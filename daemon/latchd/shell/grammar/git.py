@@ -6,7 +6,7 @@ from typing import Final
 
 import msgspec
 
-from latch_contracts.facts import Argument, Operation
+from latch_contracts.facts import Argument, Effect, Operation
 
 from . import git_remote, git_work
 from .description import UNKNOWN, Context, Description, Target, unique
@@ -19,6 +19,8 @@ _GLOBALS: Final = (
     "glob-pathspecs noglob-pathspecs icase-pathspecs no-optional-locks config-env= list-cmds= attr-source= html-path "
     "man-path info-path no-lazy-fetch no-advice h,help v,version"
 )
+
+_CLEANS_UNFORCED: Final = frozenset(f"clean.requireforce={off}" for off in ("false", "0", "no", "off"))
 
 
 def _alias(parsed: Parsed, context: Context) -> Description:
@@ -48,6 +50,11 @@ def _globals(parsed: Parsed, description: Description, _context: Context) -> Des
     if any(executing_key(key, value or "!") for key, _, value in pairs):
         operations = unique((*operations, Operation.EXECUTE))
         details = (*details, "executing-config")
+    unforced = parsed.operands[:1] == (Argument("clean"),) and Operation.WORK_LOSS not in operations
+    settings = {word.value.lower() for word in parsed.values("c")}
+    if unforced and settings & _CLEANS_UNFORCED and description.effect is Effect.EXECUTE:
+        operations = unique((*operations, Operation.WORK_LOSS, Operation.DELETE))
+        details = (*details, "discard-work")
     for directory in parsed.values("C"):
         targets = tuple(msgspec.structs.replace(t, word=_below(directory, t.word)) for t in targets)
     return msgspec.structs.replace(
@@ -81,6 +88,7 @@ GIT: Final = family(
         "git -c alias.x='reset --hard' x": "work_loss +discard-work +hard",
         "git -c alias.x=!rm x": "execute +inline-code +opaque-code +executing-config",
         "git -c core.sshCommand=evil fetch": "connect fetch execute +executing-config",
+        "git -c clean.requireForce=false clean -d": "work_loss delete +discard-work",
         "git frobnicate": "? execute",
         "git -c user.name=x commit -m y": "",
     },

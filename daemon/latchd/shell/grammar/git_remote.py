@@ -168,8 +168,6 @@ def _shows(parsed: Parsed, _context: Context) -> Description:
         paths += parsed.words[after + 1 :]
     elif parsed.has("no-index"):
         paths += parsed.operands
-    if not paths and parsed.has("__paths__"):
-        paths += parsed.operands
     written = parsed.values("output")
     pager = parsed.has("open-files-in-pager", "ext-diff", "textconv")
     return Description(
@@ -298,12 +296,12 @@ CHILDREN: Final = (
     program("clone", "~ b,branch= depth= o,origin= c,config= reference= template= u,upload-pack= j,jobs= separate-git-dir= "
         "filter= shallow-since= shallow-exclude= recurse-submodules? server-option= bundle-uri=", _clones,
         {"git clone https://example.com/a.git": "connect fetch write write:a download@https://example.com/a.git save=a", "git clone git@example.com:o/a b": "connect fetch write write:b download@git@example.com:o/a save=b", "git clone -c core.hooksPath=x ../a": "connect fetch write write:a save=a +executing-config"}),
-    program("fetch pull ls-remote fetch-pack remote-update", "~ depth= deepen= j,jobs= shallow-since= shallow-exclude= o,server-option= "
+    program("fetch pull ls-remote fetch-pack", "~ depth= deepen= j,jobs= shallow-since= shallow-exclude= o,server-option= "
         "upload-pack= f,force refmap= s,strategy= X,strategy-option= sort= filter= negotiation-tip=", _fetches,
         {"git fetch origin": "connect fetch", "git pull --rebase": "connect fetch", "git ls-remote https://example.com/a": "connect fetch download@https://example.com/a", "git fetch origin +a:a": "connect fetch +force"}),
     program("push send-pack http-push", "~ f,force mirror d,delete prune force-with-lease? force-if-includes n,dry-run no-verify "
-        "repo= o,push-option= receive-pack=,exec= all,branches tags u,set-upstream follow-tags q,quiet v,verbose atomic "
-        "signed? recurse-submodules= thin".replace("receive-pack=,exec=", "receive-pack,exec="), _pushes,
+        "repo= o,push-option= receive-pack,exec= all,branches tags u,set-upstream follow-tags q,quiet v,verbose atomic "
+        "signed? recurse-submodules= thin", _pushes,
         {
             "git push": "connect", "git push -u origin main": "connect", "git push --force": "connect work_loss +remote-loss +force", "git push origin +main": "connect work_loss +remote-loss",
             "git push origin :old": "connect work_loss +remote-loss +ref-delete", "git push origin --delete old": "connect work_loss +remote-loss +ref-delete", "git push --mirror": "connect work_loss +remote-loss +all-refs",
@@ -315,7 +313,7 @@ CHILDREN: Final = (
         {"git remote -v": "", "git remote add x https://example.com/a": "config_change", "git remote show origin": "connect"}),
     program("submodule", "~ b,branch= name= reference= depth= j,jobs= f,force init recursive", _submodules,
         {"git submodule update --init": "connect fetch write", "git submodule foreach 'git status'": "execute +child-command", "git submodule deinit -f x": "work_loss delete delete:x/** +discard-work +force"}),
-    program("show cat-file diff log whatchanged-p", "~ output= n,max-count= S= G= L= since= after= until= before= author= grep= format= "
+    program("show cat-file diff log", "~ output= n,max-count= S= G= L= since= after= until= before= author= grep= format= "
         "ext-diff textconv no-index O= l= U,unified= diff-filter= stat? word-diff? color? e p t s batch? path=", _shows,
         {"git show HEAD:src/.env": "read read:src/.env", "git diff": "read", "git diff --output=x a b": "read write write:x >none", "git cat-file -p HEAD:a": "read read:a",
          "git log -p -- .env": "read read:.env", "git log --oneline -5": "read", "git diff --no-index a b": "read read:a read:b"}),

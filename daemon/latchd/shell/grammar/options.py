@@ -2,7 +2,7 @@
 
 A grammar lists options separated by blanks, the spellings of one option joined by commas, the first
 long one (else the first) being its name: ``"r,R,recursive f,force t,target-directory= color?"``. ``=`` takes a value, ``?`` one
-only if attached. ``#`` accepts ``-NUMBER``, ``~`` takes any other option for a flag (for programs whose
+only if attached, ``!`` one after which only operands follow. ``#`` accepts ``-NUMBER``, ``~`` takes any other option for a flag (for programs whose
 flags change nothing that matters). A word that is not known before it runs is an operand.
 """
 
@@ -29,6 +29,7 @@ class Arity(enum.Enum):
     FLAG = "flag"
     VALUE = "value"
     OPTIONAL = "optional"
+    LAST = "last"  # takes a value, and all words after it are operands: python -c CODE
 
 
 class Option(msgspec.Struct, frozen=True):
@@ -78,7 +79,7 @@ class Parsed(msgspec.Struct, frozen=True):
         return found.value if found is not None else ""
 
 
-_ARITIES: Final = {"=": Arity.VALUE, "?": Arity.OPTIONAL}
+_ARITIES: Final = {"=": Arity.VALUE, "?": Arity.OPTIONAL, "!": Arity.LAST}
 
 
 def grammar(text: str, style: Style = Style.PERMUTE, *, abbreviates: bool = True) -> Options:
@@ -89,7 +90,7 @@ def grammar(text: str, style: Style = Style.PERMUTE, *, abbreviates: bool = True
         if entry in ("#", "~"):
             continue
         arity = _ARITIES.get(entry[-1], Arity.FLAG)
-        names = entry.rstrip("=?").split(",")
+        names = entry.rstrip("=?!").split(",")
         title = next((name for name in names if len(name) > 1), names[0])
         for name in names:
             if name in spellings:
@@ -141,14 +142,12 @@ class _Reader:
         self.at += 1
         value = word.value
         if value == "--" and not word.expands:
-            self.operands += self.words[self.at :]
-            self.at = len(self.words)
+            self._end()
         elif len(value) < 2 or value[0] != "-" or value[1] == "\0":
             self.operands.append(word)
             self.unknown = self.unknown or value[:2] == "-\0"
             if self.options.style is Style.LEADING:
-                self.operands += self.words[self.at :]
-                self.at = len(self.words)
+                self._end()
         elif value[1] == "-" or self.options.style is Style.DASHED:
             self._long(word, 2 if value[1] == "-" else 1)
         elif self.options.numeric and value[1:].isdigit():
@@ -163,10 +162,12 @@ class _Reader:
             self.unknown = self.unknown or not self.options.lenient
         elif equals:
             self._take(option.name, piece(word, start + len(name) + 1))
-        elif option.arity is Arity.VALUE:
+        elif option.arity in (Arity.VALUE, Arity.LAST):
             self._take(option.name, self._next())
         else:
             self._take(option.name, None)
+        if option is not None and option.arity is Arity.LAST:
+            self._end()
 
     def _find(self, name: str) -> Option | None:
         """The long option of that name or of a prefix that means only one."""
@@ -192,8 +193,14 @@ class _Reader:
                 if attached:
                     self._take(option.name, piece(word, place + 1))
                 else:
-                    self._take(option.name, self._next() if option.arity is Arity.VALUE else None)
+                    self._take(option.name, None if option.arity is Arity.OPTIONAL else self._next())
+                if option.arity is Arity.LAST:
+                    self._end()
                 return
+
+    def _end(self) -> None:
+        self.operands += self.words[self.at :]
+        self.at = len(self.words)
 
     def _next(self) -> Argument | None:
         if self.at >= len(self.words):

@@ -12,12 +12,25 @@ import msgspec
 
 from latch_contracts.facts import Access, Argument, Operation
 
-from . import editing, files, git, readers, search
+from . import archives, curl, editing, files, git, interpreters, probes, processes, readers, search, shell_words, transfers
 from .description import UNKNOWN, Context, Description, unique
 from .places import raw_disk, resolve
 from .program import Program, run
 
-_TABLES: Final = (readers.PROGRAMS, files.PROGRAMS, search.PROGRAMS, editing.PROGRAMS, git.PROGRAMS)
+_TABLES: Final = (
+    readers.PROGRAMS,
+    files.PROGRAMS,
+    search.PROGRAMS,
+    editing.PROGRAMS,
+    archives.PROGRAMS,
+    shell_words.PROGRAMS,
+    processes.PROGRAMS,
+    git.PROGRAMS,
+    curl.PROGRAMS,
+    transfers.PROGRAMS,
+    probes.PROGRAMS,
+    interpreters.PROGRAMS,
+)
 
 _WRITES: Final = frozenset({Access.WRITE, Access.APPEND, Access.DELETE})
 _FAULT: Final = msgspec.structs.replace(UNKNOWN, details=("grammar-fault",))

@@ -1,0 +1,157 @@
+"""The write gates, in order: roots, protected fragment, persistence, credential, stale, unknown and existing.
+
+One order for the write tools and for what a shell command writes; only what a session knows of a file
+is asked of the tools alone, because a shell's own writes leave no proven result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from latch_contracts.contract import Surface
+from latch_contracts.facts import Access, Command, Kind, Operation, PathFact
+from latch_contracts.verdict import Severity
+from latchd.files import Knowledge
+from latchd.guard.groups import Group
+from latchd.guard.paths import Place
+from latchd.guard.places import control_plane, credential, persistence, protected
+from latchd.guard.rule import Hit, Rule
+from latchd.guard.rules.destructive import shown, where
+from latchd.guard.subject import Subject
+
+_PROPOSE: Final = "write it in the project and let the person put it in place"
+_OUTSIDE: Final = frozenset((Place.OUTSIDE, Place.HOME, Place.SYSTEM, Place.ROOT, Place.DEVICE))
+_DIRECTORY_MAKERS: Final = frozenset(("mkdir", "gmkdir"))
+
+
+def _written(subject: Subject) -> Iterator[tuple[Command, PathFact]]:
+    """Paths that are written, and those that a move or a patch takes away."""
+    for command, fact in subject.touched(Access.WRITE, Access.APPEND, Access.DELETE):
+        leaves = Operation.MOVE in command.operations or command.kind is Kind.TOOL
+        if fact.access is not Access.DELETE or leaves:
+            yield command, fact
+
+
+def _spellings(subject: Subject, fact: PathFact) -> Iterator[str]:
+    yield fact.resolved or fact.value
+    view = subject.view(fact.resolved) if fact.resolved else None
+    if view is not None and view.real and view.real != fact.resolved:
+        yield view.real
+
+
+def _outside(subject: Subject) -> Iterator[Hit]:
+    for command, fact in _written(subject):
+        if fact.value.startswith(("/dev/tcp/", "/dev/udp/")) or not (fact.resolved or command.kind is Kind.TOOL):
+            continue
+        found = where(subject, fact)
+        if found in _OUTSIDE or (found is Place.DYNAMIC and command.kind is Kind.TOOL):
+            yield Hit(
+                command.id,
+                shown(fact),
+                f"`{shown(fact)}` is outside the directories that may be written",
+                "write inside the project or below /tmp, or ask the person",
+            )
+
+
+def _protected(subject: Subject) -> Iterator[Hit]:
+    for command, fact in _written(subject):
+        for path in _spellings(subject, fact):
+            if fragment := protected(path, subject.home, subject.policy.protected):
+                yield Hit(
+                    command.id, shown(fact), f"`{shown(fact)}` is protected by `{fragment}`", "leave it as it is, or ask the person"
+                )
+                break
+
+
+def _persistence(subject: Subject) -> Iterator[Hit]:
+    for command, fact in _written(subject):
+        if command.program in _DIRECTORY_MAKERS:
+            continue
+        for path in _spellings(subject, fact):
+            if persistence(path, subject.home) or control_plane(path, subject.home):
+                yield Hit(command.id, shown(fact), f"`{shown(fact)}` is run or obeyed later, by itself", _PROPOSE)
+                break
+
+
+def _schedule(subject: Subject) -> Iterator[Hit]:
+    for command in subject.acting():
+        if Operation.SCHEDULE in command.operations and "schedule-remove" not in command.details:
+            yield Hit(
+                command.id,
+                " ".join(command.argv[:3]).replace("\0", "$…")[:60],
+                "this makes something run later, by itself",
+                "let the person set it up",
+            )
+
+
+def _credential(subject: Subject) -> Iterator[Hit]:
+    for command, fact in _written(subject):
+        if command.program in _DIRECTORY_MAKERS or _from_template(subject, command):
+            continue
+        for path in _spellings(subject, fact):
+            if credential(path, subject.home):
+                yield Hit(
+                    command.id, shown(fact), f"`{shown(fact)}` is a credential", "write a template, and let the person fill it in"
+                )
+                break
+
+
+def _from_template(subject: Subject, command: Command) -> bool:
+    """A copy of a template is no secret yet: `cp .env.example .env`."""
+    sources = [fact for owner, fact in subject.touched(Access.READ) if owner.id == command.id]
+    marks = ("example", "sample", "template", "dist", "defaults")
+    return (
+        Operation.COPY in command.operations
+        and bool(sources)
+        and all(any(mark in fact.value.rpartition("/")[2] for mark in marks) for fact in sources)
+    )
+
+
+def _by_tool(subject: Subject, *surfaces: Surface) -> Iterator[tuple[Command, PathFact]]:
+    if subject.surface in surfaces:
+        yield from _written(subject)
+
+
+def _stale(subject: Subject) -> Iterator[Hit]:
+    for command, fact in _by_tool(subject, Surface.WRITE, Surface.EDIT, Surface.PATCH):
+        view = subject.view(fact.resolved)
+        if view is not None and view.knowledge is Knowledge.STALE:
+            yield Hit(command.id, shown(fact), f"`{shown(fact)}` has changed since it was read", "read it again first")
+
+
+def _unknown(subject: Subject) -> Iterator[Hit]:
+    for command, fact in _by_tool(subject, Surface.WRITE):
+        view = subject.view(fact.resolved)
+        if view is not None and view.exists and view.knowledge is Knowledge.UNKNOWN:
+            yield Hit(command.id, shown(fact), f"`{shown(fact)}` exists and was not read in this session", "read it first")
+
+
+GATES: Final = (
+    Rule(
+        "write.outside-roots", "a file outside the write roots is written", Group.WRITE_OUTSIDE, Severity.MEDIUM, _outside,
+        denies=("echo x > /home/dev/other/a", "tee ~/a", "cp a /home/dev/b", "mv a ~/b", "sed -i s/a/b/ /home/dev/other/a"),
+        passes=("echo x > a", "tee /tmp/x", "cp a b", "cat ~/a", "ls > /dev/null"),
+    ),
+    Rule(
+        "write.protected", "a protected path is written", Group.PROTECTED, Severity.HIGH, _protected,
+        denies=("echo x > .git/hooks/pre-commit", "cp a .git/config", "tee -a .git/info/attributes"),
+        passes=("echo x > .gitignore", "cat .git/config", "git commit -m x"),
+    ),
+    Rule(
+        "write.persistence", "something that runs later by itself is written", Group.PERSISTENCE, Severity.HIGH, _persistence,
+        denies=("echo 'alias ls=rm' >> ~/.bashrc", "cp u.service ~/.config/systemd/user/", "tee /etc/cron.d/x", "ln -s a ~/.local/bin/git"),
+        passes=("echo x >> notes.md", "cat ~/.bashrc", "mkdir -p ~/.config/systemd/user"),
+    ),
+    Rule(
+        "write.schedule", "something is set to run later", Group.PERSISTENCE, Severity.HIGH, _schedule,
+        denies=("crontab jobs", "echo ls | at now + 1 hour"), passes=("crontab -l",),
+    ),
+    Rule(
+        "write.credential", "a credential file is written", Group.CREDENTIAL, Severity.HIGH, _credential,
+        denies=("echo A=1 > .env", "cp k ~/.ssh/id_rsa", "tee ~/.aws/credentials"),
+        passes=("cp .env.example .env", "echo x > .env.example", "mkdir -p ~/.ssh"),
+    ),
+    Rule("write.stale", "a file changed since it was read", Group.STALE, Severity.MEDIUM, _stale),
+    Rule("write.overwrite-unknown", "a file nobody read is replaced", Group.OVERWRITE_UNKNOWN, Severity.MEDIUM, _unknown),
+)

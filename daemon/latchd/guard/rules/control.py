@@ -1,0 +1,144 @@
+"""The guard protects itself: its files, its process, its socket, and the hooks that call it.
+
+The agent runs as the same user, so nothing here is a wall; it is what keeps an honest mistake, or a
+model that was talked into it, from taking the guard away without a person noticing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from latch_contracts.facts import Access, Command, PathFact
+from latch_contracts.verdict import Severity
+from latchd.guard.groups import Group
+from latchd.guard.places import hook_file, own
+from latchd.guard.rule import Hit, Rule
+from latchd.guard.subject import Subject
+
+_INSTEAD: Final = "the person can do this in their own terminal"
+_STOPPERS: Final = frozenset(
+    "kill pkill killall killall5 skill systemctl service launchctl rc-service initctl s6-svc sv fuser".split()
+)
+_LOOKING: Final = frozenset("status is-active is-enabled show cat list-units list-unit-files list-sockets -0 -l".split())
+_PERSONS: Final = frozenset(("allow", "down", "uninstall", "install"))
+_MUTATES: Final = (Access.WRITE, Access.APPEND, Access.DELETE)
+# Assignments stand before a command, after `export` or `env`: quoted text elsewhere is no assignment.
+_ASSIGNS: Final = re.compile(
+    r"(?:^|[;&|(\n{]|\bthen\b|\bdo\b|\benv\b|\bexport\b|\bdeclare\s+-x\b)\s*(?:-\w+\s+)*(?:\w+=\S*\s+)*"
+    r"(?P<name>LATCHD_[A-Z_]+|XDG_RUNTIME_DIR|XDG_STATE_HOME|XDG_CONFIG_HOME)="
+)
+_UNSETS: Final = re.compile(r"\b(?:unset|env\s+-u)\s+(?:\w+\s+)*(?P<name>LATCHD_[A-Z_]+)")
+
+
+def _spelled(subject: Subject, fact: PathFact) -> Iterator[str]:
+    yield fact.resolved or fact.value
+    view = subject.view(fact.resolved) if fact.resolved else None
+    if view is not None and view.real:
+        yield view.real
+
+
+def _own_files(subject: Subject) -> Iterator[Hit]:
+    for command, fact in subject.touched(*_MUTATES, Access.READ, Access.CONNECT, Access.METADATA):
+        for path in _spelled(subject, fact):
+            name = path.rpartition("/")[2]
+            secret = name in ("latchd.key", "hook.token", "hook.sock") and own(path, subject.home)
+            if fact.access in _MUTATES and own(path, subject.home) or secret:
+                yield Hit(
+                    command.id, path.replace("\0", "$…")[:160], f"`{path[:120]}` belongs to the guard".replace("\0", "$…"), _INSTEAD
+                )
+                break
+
+
+def _hook_files(subject: Subject) -> Iterator[Hit]:
+    for command, fact in subject.touched(*_MUTATES):
+        for path in _spelled(subject, fact):
+            if hook_file(path, subject.home):
+                yield Hit(
+                    command.id,
+                    path.replace("\0", "$…")[:160],
+                    f"`{path[:120]}` holds an agent's hooks, and a write there can take the guard away".replace("\0", "$…"),
+                    _INSTEAD,
+                )
+                break
+
+
+def _sockets(subject: Subject) -> Iterator[Hit]:
+    for command in subject.acting():
+        for word in command.argv[1:]:
+            if "latchd/hook.sock" in word or "latchd/events.sock" in word:
+                yield Hit(command.id, "the guard's socket", "this speaks to the guard's socket", _INSTEAD)
+                break
+
+
+def _stops(subject: Subject) -> Iterator[Hit]:
+    for command in subject.acting():
+        words = command.argv[1:]
+        named = any("latchd" in word or "latch_client" in word for word in words)
+        if command.program in _STOPPERS and named and not _LOOKING & set(words):
+            yield Hit(command.id, "latchd", "this stops the guard or changes how it starts", _INSTEAD)
+
+
+def _commands(subject: Subject) -> Iterator[Hit]:
+    for command in subject.acting():
+        if verb := _persons_verb(command):
+            yield Hit(command.id, f"latchctl {verb}", f"`latchctl {verb}` is for the person alone", _INSTEAD)
+
+
+def _persons_verb(command: Command) -> str:
+    words = command.argv
+    at = 0 if command.program == "latchctl" else -1
+    for index, word in enumerate(words):
+        if word.rpartition("/")[2] == "latchctl" or word in ("latch_client.cli", "latch_client"):
+            at = index
+            break
+    if at < 0 or (at > 0 and command.program in ("echo", "grep", "rg", "git", "cat", "man", "which", "command", "type")):
+        return ""
+    return next((word for word in words[at + 1 :] if word in _PERSONS), "")
+
+
+def _environment(subject: Subject) -> Iterator[Hit]:
+    call = subject.event.call
+    text = (call.command or "") if call is not None and subject.is_shell else ""
+    for pattern in (_ASSIGNS, _UNSETS):
+        for found in pattern.finditer(text):
+            name = found["name"]
+            # the XDG names serve many programs: they matter where the guard's own are called
+            if name.startswith("LATCHD_") or "latch" in text[found.end() :]:
+                yield Hit(0, name, f"`{name}` decides where the guard is found", _INSTEAD)
+
+
+RULES: Final = (
+    Rule(
+        "self.files", "the guard's own files are touched", Group.SELF_PROTECTION, Severity.CRITICAL, _own_files,
+        denies=("echo x > ~/.config/latchd/config.toml", "rm -rf ~/.local/state/latchd", "cat ~/.local/state/latchd/latchd.key",
+                "sed -i s/a/b/ ~/.config/systemd/user/latchd.service", "rm .latchd.toml"),
+        passes=("cat ~/.config/latchd/config.toml", "ls ~/.local/state/latchd", "cat daemon/latchd/engine.py"),
+    ),
+    Rule(
+        "self.hooks", "an agent's hooks are changed", Group.SELF_PROTECTION, Severity.CRITICAL, _hook_files,
+        denies=("echo '{}' > ~/.claude/settings.json", "rm .claude/settings.local.json", "sed -i d ~/.codex/config.toml"),
+        passes=("cat ~/.claude/settings.json", "ls ~/.claude"),
+    ),
+    Rule(
+        "self.socket", "something speaks to the guard's socket", Group.SELF_PROTECTION, Severity.CRITICAL, _sockets,
+        denies=("nc -U /run/user/1000/latchd/hook.sock", "socat - UNIX-CONNECT:/run/user/1000/latchd/hook.sock"),
+        passes=("nc -U /tmp/a.sock",),
+    ),
+    Rule(
+        "self.stop", "the guard is stopped", Group.SELF_PROTECTION, Severity.CRITICAL, _stops,
+        denies=("systemctl --user stop latchd.service", "pkill -f latchd", "killall latchd", "systemctl --user disable latchd-hook.socket"),
+        passes=("systemctl --user status latchd", "pkill node", "echo latchd"),
+    ),
+    Rule(
+        "self.command", "a command that is for the person alone", Group.SELF_PROTECTION, Severity.CRITICAL, _commands,
+        denies=("latchctl allow 1234", "latchctl down", "python3 -m latch_client.cli uninstall claudecode", "~/.local/bin/latchctl down"),
+        passes=("latchctl status", "latchctl explain 'rm -rf /'", "echo latchctl down"),
+    ),
+    Rule(
+        "self.environment", "where the guard is found is changed", Group.SELF_PROTECTION, Severity.CRITICAL, _environment,
+        denies=("LATCHD_RUNTIME_DIR=/tmp/x ls", "export LATCHD_STATE_DIR=/tmp", "XDG_RUNTIME_DIR=/tmp latchctl status", "env LATCHD_CONFIG_DIR=/x make"),
+        passes=("XDG_RUNTIME_DIR=/run/user/1000 systemctl --user status x", "echo LATCHD_X=1", "FOO=1 make"),
+    ),
+)

@@ -1,0 +1,118 @@
+"""The walk: floor, then each participant in order; the first refusal ends it and nothing un-blocks.
+
+A question is remembered and a later refusal overrides it. There is no way to say "allow" here: an
+allow is what is left when nobody objected.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import msgspec
+
+from latch_contracts.verdict import Action, Disposition, Finding, Severity, Verdict
+from latchd.guard import floor
+from latchd.guard.groups import PROFILES, Group
+from latchd.guard.manifest import PARTICIPANTS, Participant
+from latchd.guard.places import agent_credential
+from latchd.guard.subject import Subject, expand
+from latchd.policy import Profile
+
+_BY_PATH: Final = frozenset(
+    (Group.DESTROY, Group.DELETE_INSIDE, Group.CREDENTIAL, Group.WRITE_OUTSIDE, Group.OVERWRITE_UNKNOWN)
+)
+_BY_PROGRAM: Final = frozenset((Group.CANNOT_VOUCH, Group.NETWORK, Group.PACKAGE, Group.UPLOAD_UNKNOWN))
+_MAX_FINDINGS: Final = 32  # a record is for reading; the first ones decide
+
+
+def judge(subject: Subject, participants: Sequence[Participant] = PARTICIPANTS) -> Verdict:
+    """The verdict on one proposal. Never raises: a participant that does is a refusal that names it."""
+    profile = subject.policy.profile
+    if finding := floor.check(subject):
+        return _refused(finding, "floor", (finding,), profile)
+    findings: list[Finding] = []
+    asked: tuple[Finding, str] | None = None
+    for participant in participants:
+        try:
+            found = participant.decide(subject)
+        except Exception as error:  # noqa: BLE001 (whatever it is, it must not open the door)
+            failed = _failed(participant.name, error)
+            return _refused(failed, participant.name, (*findings, failed), profile)
+        weighed = [(finding, _action(subject, finding)) for finding in found]
+        findings += [_disposed(finding, action) for finding, action in weighed]
+        for finding, action in weighed:
+            if action is Action.DENY:
+                return _verdict(Action.DENY, finding, participant.name, findings)
+            if action is Action.ASK and asked is None:
+                asked = finding, participant.name
+    if asked is not None:
+        return _verdict(Action.ASK, asked[0], asked[1], findings)
+    return Verdict(action=Action.ALLOW, findings=tuple(findings[:_MAX_FINDINGS]))
+
+
+def without_ask(verdict: Verdict, fallback: str) -> Verdict:
+    """The verdict for an agent that can't ask a person: a question becomes the policy's fallback."""
+    if verdict.action is not Action.ASK:
+        return verdict
+    if fallback == "allow":
+        return Verdict(action=Action.ALLOW, findings=verdict.findings)
+    return msgspec.structs.replace(verdict, action=Action.DENY)
+
+
+def _action(subject: Subject, finding: Finding) -> Action:
+    group = Group(finding.group)
+    if _allowed(subject, finding, group):
+        return Action.ALLOW
+    return PROFILES[subject.policy.profile][group]
+
+
+def _allowed(subject: Subject, finding: Finding, group: Group) -> bool:
+    """Whether the person's allow list covers this finding. Only these groups can be covered at all."""
+    allow = subject.policy.allow
+    if group in _BY_PATH and allow.paths and finding.target.startswith("/"):
+        if agent_credential(finding.target, subject.home):
+            return False
+        for entry in allow.paths:
+            root = expand(entry, subject.home)
+            if root != "/" and (finding.target == root or finding.target.startswith(root + "/")):
+                return True
+    if group in _BY_PROGRAM and allow.programs:
+        command = subject.facts.command(finding.command_id)
+        return command is not None and any(
+            command.program == entry or (entry.endswith("/") and command.executable.startswith(entry))
+            for entry in allow.programs
+        )
+    return False
+
+
+def _disposed(finding: Finding, action: Action) -> Finding:
+    if action is Action.ALLOW:
+        return msgspec.structs.replace(finding, disposition=Disposition.DETECT)
+    return finding
+
+
+def _verdict(action: Action, finding: Finding, participant: str, findings: Sequence[Finding]) -> Verdict:
+    return Verdict(
+        action=action,
+        rule=finding.rule,
+        reason=finding.reason,
+        participant=participant,
+        findings=tuple(findings[:_MAX_FINDINGS]),
+    )
+
+
+def _refused(finding: Finding, participant: str, findings: Sequence[Finding], profile: Profile) -> Verdict:
+    if profile is Profile.OBSERVE:
+        return Verdict(action=Action.ALLOW, findings=tuple(_disposed(found, Action.ALLOW) for found in findings))
+    return _verdict(Action.DENY, finding, participant, findings)
+
+
+def _failed(name: str, error: Exception) -> Finding:
+    return Finding(
+        rule="participant.error",
+        group=Group.FLOOR,
+        severity=Severity.CRITICAL,
+        reason=f"[participant.error]: `{name}` failed with {type(error).__name__}. Nothing runs unjudged; tell the person.",
+        target=name,
+    )

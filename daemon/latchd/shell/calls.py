@@ -1,0 +1,286 @@
+"""Simple commands: words into a raw command, then everything that it runs in turn."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+import msgspec
+from latch_contracts.facts import Argument, End, Issue, Kind, Reach, Wrapper
+
+from latchd.shell.assignments import assign, prefix_details
+from latchd.shell.builtins import apply_builtin, evaluated_names, output_text
+from latchd.shell.lex import Code, Flag, Style, lex
+from latchd.shell.listing import NO_INPUT, SOME_INPUT, Edge, Input, Listing, Raw, Scope
+from latchd.shell.parse import Node, Program
+from latchd.shell.redirects import Redirected, read_redirects
+from latchd.shell.unwrap import Child, program_name, suspected_tail, unwrap
+from latchd.shell.variables import Variables
+from latchd.shell.words import Word, read_word
+
+MAX_WRAPPERS: Final = 8
+_REDIRECTS: Final = frozenset({"file_redirect", "herestring_redirect", "heredoc_redirect"})
+_DORMANT = re.compile(r"\$\(|`|\$\{")
+
+
+class Call(msgspec.Struct):
+    """A simple command on its way to the listing."""
+
+    arguments: tuple[Argument, ...]
+    codes: tuple[Code, ...] = ()
+    redirected: Redirected = msgspec.field(default_factory=Redirected)
+    sources: tuple[int, ...] = ()
+    details: tuple[str, ...] = ()
+    remote: bool = False
+    name_is_bare: bool = True  # could be an alias
+
+
+def command(
+    listing: Listing,
+    program: Program,
+    node: Node,
+    redirects: Sequence[Node],
+    scope: Scope,
+    variables: Variables,
+) -> tuple[int, ...]:
+    """A `command` node with the redirections that stand beside it."""
+    own = [child for child in node.children if child.kind in _REDIRECTS]
+    redirected = read_redirects(listing, program, [*own, *redirects], scope, variables)
+    spans = [
+        (child.start, child.end)
+        for child in node.children
+        if child.kind not in _REDIRECTS and child.kind != "variable_assignment"
+    ]
+    spans = _touching(sorted(spans + redirected.extra))
+    words = [read_word(program.text, start, end, program.spans, variables) for start, end in spans]
+    prefix = variables.copy()
+    names = tuple(
+        assign(listing, program, child, scope, prefix)
+        for child in node.children
+        if child.kind == "variable_assignment"
+    )
+    return emit(listing, program, _call(listing, words, redirected, prefix_details(names)), scope, variables)
+
+
+def words(
+    listing: Listing, program: Program, redirected: Redirected, scope: Scope, variables: Variables
+) -> tuple[int, ...]:
+    """A command whose words all stand behind a redirection: `<in program`."""
+    found = [
+        read_word(program.text, start, end, program.spans, variables) for start, end in _touching(redirected.extra)
+    ]
+    return emit(listing, program, _call(listing, found, redirected, ()), scope, variables)
+
+
+def declaration(
+    listing: Listing,
+    program: Program,
+    node: Node,
+    redirects: Sequence[Node],
+    scope: Scope,
+    variables: Variables,
+) -> tuple[int, ...]:
+    """export, declare, local, readonly, typeset, unset: builtins with a syntax of their own."""
+    own = [child for child in node.children if child.kind in _REDIRECTS]
+    redirected = read_redirects(listing, program, [*own, *redirects], scope, variables)
+    spans = [(child.start, child.end) for child in node.children if child.kind not in _REDIRECTS]
+    found: list[Word] = []
+    for start, end in _touching(sorted(spans + redirected.extra)):
+        array = re.match(r"[A-Za-z_]\w*(\[[^\]]*\])?\+?=\(", program.text[start:end])
+        if array:
+            lexed = lex(program.text, start, end, program.spans, Style.LOOSE)
+            found.append(Word((Argument(program.text[start : start + array.end()] + "\0)", expands=True),), lexed))
+        else:
+            found.append(read_word(program.text, start, end, program.spans, variables))
+    call = _call(listing, found, redirected, ())
+    quiet = variables.copy()  # the codes of the values are listed once, below the command
+    ids = emit(listing, program, call, scope, variables)
+    count = len(listing.commands)
+    for child in node.children:
+        if child.kind == "variable_assignment":
+            assign(listing, program, child, scope, quiet)
+            del listing.commands[count:]
+            name = program.text[child.start : child.end].partition("=")[0]
+            value = quiet.values.get(name)
+            if value is not None:
+                variables.assign(name, value)
+    return ids
+
+
+def bracket(
+    listing: Listing, program: Program, node: Node, scope: Scope, variables: Variables
+) -> tuple[int, ...]:
+    """`[ … ]` is a command; its words are read from the text because the tree makes them a formula."""
+    lexed = lex(program.text, node.start, node.end, program.spans, Style.LOOSE)
+    listing.heed(lexed)
+    call = Call((Argument("["), Argument("\0", expands=True, globs=True)), lexed.codes)
+    return emit(listing, program, call, scope, variables)
+
+
+def _touching(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Spans with no blank between them are one word of the shell."""
+    joined: list[tuple[int, int]] = []
+    for start, end in spans:
+        if joined and joined[-1][1] == start:
+            joined[-1] = (joined[-1][0], end)
+        else:
+            joined.append((start, end))
+    return joined
+
+
+def _call(listing: Listing, found: list[Word], redirected: Redirected, details: tuple[str, ...]) -> Call:
+    arguments: list[Argument] = []
+    codes: list[Code] = []
+    sources: list[int] = []
+    for word in found:
+        listing.heed(word.lexed)
+        arguments += word.arguments
+        codes += word.lexed.codes
+        sources += word.sources
+        if word.overflow:
+            listing.note(Issue.FACT_LIMIT)
+    bare = bool(found) and bool(found[0].bare)
+    return Call(tuple(arguments), tuple(codes), redirected, tuple(dict.fromkeys(sources)), details, name_is_bare=bare)
+
+
+def emit(
+    listing: Listing, program: Program | None, call: Call, scope: Scope, variables: Variables
+) -> tuple[int, ...]:
+    """List a command, the code in its words, and what it runs; ids that share its stdin and stdout."""
+    redirected = call.redirected
+    raw = Raw(
+        listing.next_id,
+        call.arguments,
+        scope,
+        variables.places,
+        stdin=redirected.stdin or scope.stdin,
+        redirects=tuple(redirected.redirects),
+        details=call.details,
+        wrappers=scope.wrappers,
+        remote=call.remote,
+    )
+    if not call.arguments and not call.codes:
+        raw.kind = Kind.SHELL_REDIRECT
+    number = listing.add(raw)
+    below = msgspec.structs.replace(scope, parent=number, pipeline=0, stdin=NO_INPUT)
+    if program is not None:
+        _codes(listing, program, call, number, below, variables)
+    listing.edges += [Edge(source, number, End.PROCESS) for source in call.sources]
+    if not call.arguments:
+        if raw.kind is Kind.PROCESS:
+            listing.note(Issue.DYNAMIC_WORD)
+        return (number,)
+    first = call.arguments[0]
+    if first.expands or first.globs or not first.value:
+        listing.note(Issue.DYNAMIC_WORD)
+        raw.suspected = suspected_tail(call.arguments)
+        return (number,)
+    _dormant(listing, call.arguments, scope)
+    ids: tuple[int, ...] = (number,)
+    if first.value in listing.functions and first.value not in scope.calls:
+        ids += _function_call(listing, first.value, raw, scope, variables)
+    return ids + _children(listing, raw, scope, variables)
+
+
+def _codes(
+    listing: Listing, program: Program, call: Call, number: int, below: Scope, variables: Variables
+) -> None:
+    for code in (*call.codes, *call.redirected.codes):
+        inner = listing.codes(program, (code,), below, variables)
+        if code.process == ">":
+            listing.edges += [Edge(number, target, End.STDIN) for target in inner]
+        else:
+            listing.edges += [Edge(source, number, End.PROCESS) for source in inner]
+
+
+def _function_call(
+    listing: Listing, name: str, raw: Raw, scope: Scope, variables: Variables
+) -> tuple[int, ...]:
+    program, body = listing.functions[name]
+    inner = msgspec.structs.replace(
+        scope,
+        parent=raw.id,
+        calls=scope.calls | {name},
+        stdin=raw.stdin,
+        enclosing=(*scope.enclosing, *raw.redirects),
+        nesting=scope.nesting + 1,
+    )
+    if inner.nesting > 12:
+        listing.note(Issue.DEPTH_LIMIT)
+        return ()
+    ids = listing.run(program, body, inner, variables.bare())
+    variables.meet(variables.bare())
+    return ids
+
+
+def _children(listing: Listing, raw: Raw, scope: Scope, variables: Variables) -> tuple[int, ...]:
+    found = unwrap(raw.words, raw.stdin)
+    for issue in found.issues:
+        listing.note(issue)
+    raw.runs_input = found.runs_input
+    raw.suspected = found.suspected
+    raw.details += found.details
+    ids: tuple[int, ...] = ()
+    if found.children and len(scope.wrappers) >= MAX_WRAPPERS:
+        listing.note(Issue.WRAPPER_LIMIT)
+        return ()
+    for child in found.children:
+        ids += _child(listing, raw, child, scope, variables)
+    if found.forgets:
+        variables.forget_all()
+    apply_builtin(listing, raw, scope, variables)
+    return ids
+
+
+def _child(listing: Listing, raw: Raw, child: Child, scope: Scope, variables: Variables) -> tuple[int, ...]:
+    wrappers = scope.wrappers
+    if child.wraps:
+        head = tuple(word.value for word in raw.words[: child.head])
+        wrappers = (*wrappers, Wrapper(raw.words[0].value, head))
+    inner = msgspec.structs.replace(
+        scope.within(child.reach),
+        parent=raw.id,
+        wrappers=wrappers,
+        stdin=child.reads or raw.stdin,
+        enclosing=(*scope.enclosing, *raw.redirects),
+    )
+    state = variables if child.straight else variables.copy()
+    if child.remote or raw.remote:
+        state.places = ()
+    if child.words is not None:
+        if not child.words:
+            return ()
+        return emit(listing, None, Call(child.words, remote=child.remote or raw.remote, name_is_bare=False), inner, state)
+    if not child.straight:
+        state = variables.bare()
+        state.places = () if child.remote or child.reach is Reach.DEFERRED else variables.places
+        state.home = "" if child.remote else variables.home
+        state.folds = not child.remote
+    before = len(listing.commands)
+    ids = listing.text(child.code, msgspec.structs.replace(inner, nesting=inner.nesting + 1), state)
+    if child.remote or raw.remote:
+        for item in listing.commands[before:]:
+            item.remote = True
+    return ids if child.reach is not Reach.DEFERRED else ()
+
+
+def _dormant(listing: Listing, arguments: Sequence[Argument], scope: Scope) -> None:
+    """Names that a builtin evaluates, and literal text that arithmetic may evaluate later."""
+    name = program_name(arguments[0].value)
+    for word in arguments[1:]:
+        if not _DORMANT.search(word.value):
+            continue
+        listing.dormant.append((word.value, scope))
+        if evaluated_names(name, arguments):
+            listing.evaluates = True
+
+
+def output_of(listing: Listing, ids: tuple[int, ...]) -> Input:
+    """What the commands of a pipeline's stage write: the literal text if it is known."""
+    if len(ids) != 1:
+        return SOME_INPUT
+    raw = listing.commands[ids[0] - 1]
+    if any(item.fd in (1, -1) for item in raw.redirects) or raw.kind is not Kind.PROCESS:
+        return SOME_INPUT
+    return Input(True, output_text(raw.words, raw.stdin))

@@ -1,0 +1,237 @@
+"""Source text of an inline program → tokens and calls. One rough lexer serves every language.
+
+Good enough to find calls with literal arguments; it never claims to understand the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+import msgspec
+
+MAX_CODE: Final = 16_384  # bytes read of one program; more is opaque
+_HASH_COMMENTS: Final = frozenset(("python", "perl", "ruby", "php"))
+
+
+class Token(msgspec.Struct, frozen=True):
+    """``kind`` is n(ame), s(tring), c(ommand in backticks) or the punctuation itself."""
+
+    kind: str
+    text: str
+
+
+class Call(msgspec.Struct, frozen=True):
+    """``receiver.name(arguments)``. ``name`` is dotted; arguments are token runs."""
+
+    name: str
+    arguments: tuple[tuple[Token, ...], ...]
+    receiver: tuple[Token, ...] = ()  # arguments of the call this one is chained to
+
+
+def tokens(code: str, language: str) -> list[Token]:
+    """All tokens. Interpolated parts of strings become NUL."""
+    found: list[Token] = []
+    at = 0
+    while at < len(code):
+        mark = code[at]
+        if mark.isspace():
+            if mark == "\n":
+                found.append(Token(";", ""))
+            at += 1
+        elif (mark == "#" and language in _HASH_COMMENTS) or (code.startswith("//", at) and language in ("node", "php")):
+            end = code.find("\n", at)
+            at = len(code) if end < 0 else end
+        elif mark in "'\"`":
+            token, at = _string(code, at, language, found)
+            found.append(token)
+        elif mark.isalpha() or mark in "_$@%\0":
+            start = at
+            at += 1
+            while at < len(code) and (code[at].isalnum() or code[at] in "_\0!" and code[at - 1 : at + 2] != "!="):
+                if code[at] == "!":
+                    break
+                at += 1
+            found.append(Token("n", code[start:at]))
+        elif mark.isdigit():
+            start = at
+            while at < len(code) and (code[at].isalnum() or code[at] == "."):
+                at += 1
+            found.append(Token("d", code[start:at]))
+        elif code.startswith(("::", "->", "?."), at):
+            found.append(Token(".", code[at : at + 2]))
+            at += 2
+        else:
+            found.append(Token(mark, mark))
+            at += 1
+    return found
+
+
+def _string(code: str, at: int, language: str, before: list[Token]) -> tuple[Token, int]:
+    quote = code[at]
+    prefix = before[-1].text.lower() if before and before[-1].kind == "n" else ""
+    prefixed = language == "python" and prefix in ("f", "r", "b", "rb", "br", "fr", "rf", "u") and at > 0
+    prefixed = prefixed and code[at - 1].isalpha()
+    if prefixed:
+        before.pop()
+    triple = language == "python" and code.startswith(quote * 3, at)
+    close = quote * 3 if triple else quote
+    at += len(close)
+    text: list[str] = []
+    raw = prefixed and "r" in prefix
+    while at < len(code) and not code.startswith(close, at):
+        if code[at] == "\\" and at + 1 < len(code):
+            text.append(code[at : at + 2] if raw else _escape(code[at + 1]))
+            at += 2
+            continue
+        skipped = _interpolation(code, at, quote, language, prefixed and "f" in prefix)
+        if skipped:
+            text.append("\0")
+            at = skipped
+            continue
+        text.append(code[at])
+        at += 1
+    command = quote == "`" and language in ("perl", "ruby", "php")
+    return Token("c" if command else "s", "".join(text)), at + len(close)
+
+
+def _escape(mark: str) -> str:
+    return {"n": "\n", "t": "\t", "0": "", "\n": ""}.get(mark, mark)
+
+
+def _interpolation(code: str, at: int, quote: str, language: str, formatted: bool) -> int:
+    """The place after an interpolation that starts here, or 0."""
+    opens = (
+        (formatted and code[at] == "{" and not code.startswith("{{", at))
+        or (language == "node" and quote == "`" and code.startswith("${", at))
+        or (language == "ruby" and quote != "'" and code.startswith("#{", at))
+    )
+    if opens:
+        end = code.find("}", at)
+        return end + 1 if end >= 0 else len(code)
+    if language in ("perl", "php") and quote != "'" and code[at] in "$@" and code[at + 1 : at + 2].isalpha():
+        at += 1
+        while at < len(code) and (code[at].isalnum() or code[at] in "_{}[]"):
+            at += 1
+        return at
+    return 0
+
+
+def calls(found: list[Token], language: str) -> Iterator[Call]:
+    """Calls in source order; perl, ruby and php statements without brackets count when the name is
+    followed by a string."""
+    bare = language in ("perl", "ruby", "php")
+    for at, token in enumerate(found):
+        if token.kind != "n":
+            continue
+        after = found[at + 1] if at + 1 < len(found) else None
+        if after is None:
+            continue
+        if after.kind == "(":
+            name, receiver = _chain(found, at)
+            yield Call(name, _arguments(found, at + 2, ")"), receiver)
+        elif bare and after.kind in ("s", "[", "n", "<"):
+            name, receiver = _chain(found, at)
+            yield Call(name, _arguments(found, at + 1, ";"), receiver)
+        elif found[at - 1 : at] and found[at - 1].kind == ".":
+            name, receiver = _chain(found, at)
+            if receiver:
+                yield Call(name, (), receiver)
+
+
+def _chain(found: list[Token], at: int) -> tuple[str, tuple[Token, ...]]:
+    """The dotted name that ends here, and the arguments of a call it hangs on: ``Path('x').unlink``."""
+    names = [found[at].text]
+    place = at - 1
+    while place > 0 and found[place].kind == ".":
+        place -= 1
+        if found[place].kind == "n":
+            names.append(found[place].text)
+            place -= 1
+        elif found[place].kind == ")":
+            opening = _opening(found, place)
+            inner = tuple(found[opening + 1 : place])
+            caller = found[opening - 1].text if opening and found[opening - 1].kind == "n" else ""
+            if caller == "require" and inner:
+                return ".".join(reversed([*names, inner[0].text])), ()
+            names.append(f"{caller}()")
+            return ".".join(reversed(names)), inner
+        else:
+            break
+    return ".".join(reversed(names)), ()
+
+
+def _opening(found: list[Token], at: int) -> int:
+    depth = 0
+    for place in range(at, -1, -1):
+        if found[place].kind == ")":
+            depth += 1
+        elif found[place].kind == "(":
+            depth -= 1
+            if depth == 0:
+                return place
+    return 0
+
+
+def _arguments(found: list[Token], at: int, close: str) -> tuple[tuple[Token, ...], ...]:
+    """Token runs between commas at the first level, up to the closing mark."""
+    parts: list[list[Token]] = [[]]
+    depth = 0
+    for token in found[at:]:
+        if depth == 0 and (token.kind == close or (close == ";" and token.kind in (";", "}", ")"))):
+            break
+        if token.kind in "([{":
+            depth += 1
+        elif token.kind in ")]}":
+            depth -= 1
+        if token.kind == "," and depth == 0:
+            parts.append([])
+        else:
+            parts[-1].append(token)
+    return tuple(tuple(part) for part in parts if part)
+
+
+_HOMES: Final = frozenset(("home", "homedir", "Home", "expanduser"))
+
+
+def text_of(run: tuple[Token, ...], known: Mapping[str, str]) -> str:
+    """The text an expression is, with NUL for what can't be told; "\\0" alone when nothing can."""
+    pieces: list[str] = []
+    names = [token.text for token in run if token.kind == "n"]
+    strings = [token.text for token in run if token.kind == "s"]
+    if any(name in _HOMES for name in names) or "HOME" in strings:
+        pieces.append("~")
+        strings = [text for text in strings if text not in ("~", "HOME")]
+        return "/".join([*pieces, *(text.lstrip("~/") for text in strings)]) if strings else "~"
+    if "join" in names and strings:
+        return "/".join(text.strip("/") if place else text for place, text in enumerate(strings))
+    if len(run) == 1 and run[0].kind == "n":
+        return known.get(run[0].text.lstrip("$"), "\0")
+    for token in run:
+        if token.kind == "s":
+            pieces.append(token.text)
+        elif token.kind == "n":
+            pieces.append(known.get(token.text.lstrip("$"), "" if token.text in _CASTS else "\0"))
+        elif token.kind == "/" and pieces:
+            pieces.append("/")
+    return "".join(pieces) or "\0"
+
+
+_CASTS: Final = frozenset(("Path", "pathlib", "PosixPath", "str", "String", "Pathname", "new", "path", "resolve"))
+
+
+def assigned(found: list[Token]) -> dict[str, str]:
+    """Names that are given exactly one literal text."""
+    values: dict[str, str] = {}
+    spoiled: set[str] = set()
+    for at in range(len(found) - 2):
+        name, equals, value = found[at : at + 3]
+        if name.kind != "n" or equals.kind != "=" or found[at + 2].kind == "=":
+            continue
+        key = name.text.lstrip("$")
+        ends = at + 3 >= len(found) or found[at + 3].kind in (";", ",", ")")
+        if value.kind == "s" and ends and key not in values:
+            values[key] = value.text
+        else:
+            spoiled.add(key)
+    return {name: text for name, text in values.items() if name not in spoiled}

@@ -1,0 +1,312 @@
+"""What a program given in an argument does: ``python -c``, ``node -e``, ``perl -e``, ``ruby -e``, ``php -r``.
+
+A bounded reading: calls whose meaning is known, with literal or traceable arguments. Whatever builds
+code at run time makes the whole opaque; nothing is ever run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+import msgspec
+
+from latch_contracts.facts import Access, Argument, NetAction, Operation
+
+from .code_tokens import MAX_CODE, Call, Token, assigned, calls, text_of, tokens
+from .description import Contact, Description, Target, merge, unique
+
+Run = Callable[[Sequence[str]], Description]  # describes a child command given as literal words
+
+_DELETES: Final = frozenset(
+    "rmtree unlink unlinkSync rmSync rmdir rmdirSync removedirs remove_tree rm_rf rm_r rm_f remove_entry "
+    "remove_dir rmtree_safe deleteSync removeSync emptyDirSync emptyDir".split()
+)
+_DELETES_OF: Final = frozenset(
+    ("os.remove", "fs.rm", "File.delete", "Dir.delete", "Dir.rmdir", "fs.remove", "promises.rm", "FileUtils.rm",
+     "FileUtils.remove", "FileUtils.rm_rf", "fsPromises.rm", "Deno.remove", "Deno.removeSync", "send2trash")
+)  # fmt: skip
+_RECURSIVE: Final = frozenset("rmtree rm_rf rm_r remove_tree remove_entry removeSync emptyDirSync emptyDir remove_dir".split())
+_WRITES: Final = frozenset(
+    "writeFileSync writeFile createWriteStream file_put_contents write_text write_bytes truncate truncateSync "
+    "mkdirSync makedirs outputFileSync binwrite ftruncate writeTextFile writeTextFileSync symlinkSync symlink".split()
+)
+_WRITES_OF: Final = frozenset(("File.write", "IO.write", "os.mkdir", "FileUtils.touch", "Bun.write", "FileUtils.mkdir_p"))
+_APPENDS: Final = frozenset("appendFileSync appendFile".split())
+_READS: Final = frozenset(
+    "readFileSync readFile createReadStream file_get_contents read_text read_bytes readlines readTextFile readTextFileSync "
+    "fopen readfile slurp".split()
+)
+_READS_OF: Final = frozenset(("File.read", "IO.read", "File.readlines", "IO.readlines", "File.foreach", "linecache.getlines"))
+_PAIRS: Final = frozenset(
+    ("shutil.move", "os.rename", "os.replace", "fs.renameSync", "fs.rename", "File.rename", "FileUtils.mv", "rename")
+)
+_COPIES: Final = frozenset(
+    "copyfile copy2 copytree copyFileSync copyFile cpSync cp_r".split() + ["shutil.copy", "FileUtils.cp", "copy", "fs.cp"]
+)
+_MODES: Final = frozenset("chmod chmodSync chown chownSync lchown chmod_R chown_R".split())
+_RUNS: Final = frozenset(
+    "system popen Popen check_output check_call execSync spawn spawnSync execFile execFileSync shell_exec passthru proc_open "
+    "execvp execv execl execlp execve spawnl spawnv getoutput getstatusoutput posix_spawn capture2 capture2e capture3 popen3 "
+    "exec_file pcntl_exec create_subprocess_shell create_subprocess_exec".split()
+)
+_RUNS_OF: Final = frozenset(
+    ("subprocess.run", "subprocess.call", "os.system", "child_process.exec", "Kernel.exec", "os.popen", "pty.spawn", "Bun.spawn",
+     "Deno.run", "cp.exec", "os.execute", "io.popen")
+)  # fmt: skip
+_EXEC_RUNS: Final = frozenset(("perl", "ruby", "php", "node"))  # where a bare exec() starts a program
+_OPAQUE: Final = frozenset(
+    "eval __import__ compile b64decode getattr Function atob loads import_module unhexlify instance_eval class_eval runInNewContext "
+    "runInThisContext assert create_function base64_decode unpack decode fromhex a85decode include require_once".split()
+)
+_NET: Final = frozenset(
+    "urllib urllib2 urllib3 requests httpx aiohttp socket ftplib smtplib paramiko websockets websocket telnetlib pycurl poplib imaplib "
+    "fetch axios XMLHttpRequest WebSocket undici dgram tls TCPSocket UDPSocket Net LWP HTTP fsockopen curl_init curl_exec "
+    "stream_socket_client open_uri boto3 xmlrpc got superagent".split()
+)
+_NET_MODULES: Final = frozenset(("http", "https", "net", "dns", "tls", "dgram", "http2", "node:http", "node:https", "node:net",
+    "open-uri", "socket", "net/http", "axios", "undici", "ws", "node-fetch", "node:dns", "node:tls", "node:dgram"))  # fmt: skip
+_LISTENS: Final = frozenset("listen createServer HTTPServer TCPServer TCPServer serve_forever bind ThreadingHTTPServer".split())
+_SENDS: Final = frozenset("post put patch sendall send sendmail storbinary sendto upload_file put_object".split())
+_SCHEMES: Final = ("http://", "https://", "ws://", "wss://", "ftp://", "tcp://", "ssl://", "udp://")
+_SECRETS: Final = ("TOKEN", "SECRET", "PASS", "KEY", "CRED", "AUTH", "COOKIE", "SESSION", "PRIVATE", "DSN", "DATABASE_URL")
+
+
+def inline(language: str, code: Argument, run: Run) -> Description:
+    """The effects of literal code. ``run`` describes child commands that it starts."""
+    text = code.value[:MAX_CODE]
+    found = tokens(text, language)
+    reading = _Reading(language, found, run)
+    for call in calls(found, language):
+        reading.call(call)
+    reading.loose()
+    opaque = reading.opaque or len(code.value) > MAX_CODE or "\0" in code.value
+    details = ("inline-code", *(("opaque-code",) if opaque else ()))
+    described = merge(
+        Description(
+            known=True,
+            operations=unique((Operation.EXECUTE, *reading.operations)),
+            targets=tuple(dict.fromkeys(reading.targets)),
+            contacts=tuple(dict.fromkeys(reading.contacts)),
+            details=details,
+            uploads=tuple(reading.uploads),
+        ),
+        *reading.children,
+    )
+    return msgspec.structs.replace(described, known=True)
+
+
+def secret_name(name: str) -> bool:
+    """Whether a variable's name says that its value is a secret."""
+    return any(mark in name.upper() for mark in _SECRETS)
+
+
+class _Reading:
+    """What has been found so far."""
+
+    def __init__(self, language: str, found: list[Token], run: Run) -> None:
+        self.language = language
+        self.found = found
+        self.known = assigned(found)
+        self.run = run
+        self.operations: list[Operation] = []
+        self.targets: list[Target] = []
+        self.contacts: list[Contact] = []
+        self.children: list[Description] = []
+        self.uploads: list[Argument] = []
+        self.opaque = False
+
+    def call(self, call: Call) -> None:
+        """Take one call into account."""
+        last = call.name.rpartition(".")[2]
+        tail = ".".join(call.name.split(".")[-2:])
+        texts = [text_of(run, self.known) for run in call.arguments]
+        if call.receiver and last in _RECEIVERS:
+            texts.insert(0, text_of(call.receiver, self.known))
+        if last in _DELETES or tail in _DELETES_OF or (last == "remove" and self._imports("os", "remove")):
+            self._delete(last, call, texts)
+        elif tail in _PAIRS or (last in ("rename", "move") and "." not in call.name):
+            self._touch(Operation.MOVE, Access.DELETE, texts[:1])
+            self._touch(Operation.WRITE, Access.WRITE, texts[1:2])
+        elif last in _COPIES or tail in _COPIES:
+            self._touch(Operation.COPY, Access.READ, texts[:1])
+            self._touch(Operation.WRITE, Access.WRITE, texts[1:2])
+        elif last in _APPENDS:
+            self._touch(Operation.APPEND, Access.APPEND, texts[:1])
+        elif last in _WRITES or tail in _WRITES_OF:
+            self._touch(Operation.WRITE, Access.WRITE, texts[:1])
+        elif last in ("open", "fopen", "openSync") and call.name not in ("webbrowser.open", "URI.open", "Image.open"):
+            self._open(call, texts)
+        elif last in _READS or tail in _READS_OF:
+            self._read(texts)
+        elif last in _MODES:
+            paths = texts[1:] if self.language in ("perl", "ruby") and "." not in call.name else texts[:1]
+            self._touch(Operation.PERMISSION_CHANGE, Access.METADATA, paths)
+        elif last in _RUNS or tail in _RUNS_OF or (last == "exec" and self._exec_runs(call)):
+            self._start(call, texts)
+        elif last in ("getenv", "phpinfo"):
+            if not texts or secret_name(texts[0]) or last == "phpinfo":
+                self.operations.append(Operation.ENVIRONMENT_READ)
+        elif last in ("kill", "killpg") and self.language != "node":
+            self.operations.append(Operation.PROCESS_KILL)
+        if last in _OPAQUE or (last == "exec" and self.language == "python"):
+            self.opaque = True
+        if last in _SENDS and self._networked():
+            self.operations.append(Operation.UPLOAD)
+        if last in ("connect", "create_connection", "TCPSocket.new", "TCPSocket.open", "createConnection", "fsockopen"):
+            self._connect(call)
+
+    def _exec_runs(self, call: Call) -> bool:
+        return self.language in _EXEC_RUNS and (self.language != "node" or "child_process" in call.name or "." not in call.name)
+
+    def _imports(self, module: str, name: str) -> bool:
+        words = [token.text for token in self.found if token.kind == "n"]
+        return any(words[at : at + 4] == ["from", module, "import", name] for at in range(len(words)))
+
+    def _word(self, text: str) -> Argument:
+        return Argument(value=text, expands="\0" in text, globs="*" in text)
+
+    def _touch(self, operation: Operation, access: Access, texts: list[str], *, recursive: bool = False) -> None:
+        self.operations.append(operation)
+        self.targets += [Target(access, self._word(text), recursive) for text in texts]
+
+    def _delete(self, last: str, call: Call, texts: list[str]) -> None:
+        options = [token.text for run in call.arguments[1:] for token in run]
+        recursive = last in _RECURSIVE or ("recursive" in options and "false" not in options)
+        paths = texts if self.language in ("perl", "ruby") else texts[:1]
+        self._touch(Operation.DELETE, Access.DELETE, paths or ["\0"], recursive=recursive)
+
+    def _open(self, call: Call, texts: list[str]) -> None:
+        if self.language == "perl":
+            texts = texts[1:]  # open(FH, MODE, FILE) or open(FH, "MODE FILE")
+            if len(texts) == 1:
+                mode, path = "".join(c for c in texts[0] if c in "<>+|"), texts[0].strip("<>+| ")
+            else:
+                mode, path = "".join(texts[:1]), "".join(texts[1:2])
+            if "|" in mode:
+                self.children.append(self.run(path.split()))
+                return
+            access = {">": Access.WRITE, ">>": Access.APPEND}.get(mode.partition(":")[0].strip(), Access.READ)
+        else:
+            if call.receiver and call.name.endswith(".open") and len(texts) > 1 and "\0" in texts[0]:
+                texts = texts[1:]
+            path = texts[0] if texts else "\0"
+            keyword = [run[-1].text for run in call.arguments[1:] if run[:1] and run[0].text == "mode"]
+            mode = keyword[0] if keyword else texts[1] if len(texts) > 1 else "r"
+            access = Access.APPEND if "a" in mode else Access.WRITE if any(c in mode for c in "wx+") else Access.READ
+            if any(path.startswith(scheme) for scheme in _SCHEMES):
+                return
+        operation = {Access.WRITE: Operation.WRITE, Access.APPEND: Operation.APPEND}.get(access, Operation.READ)
+        self._touch(operation, access, [path])
+
+    def _read(self, texts: list[str]) -> None:
+        paths = [text for text in texts[:1] if not text.startswith((*_SCHEMES, "php://")) and text != "0"]
+        if paths:
+            self._touch(Operation.READ, Access.READ, paths)
+
+    def _start(self, call: Call, texts: list[str]) -> None:
+        strings = [token.text for run in call.arguments for token in run if token.kind == "s"]
+        dynamic = any("\0" in text for text in texts[:1])
+        listed = bool(call.arguments) and any(token.kind == "[" for token in call.arguments[0])
+        if listed:
+            first = [token.text for token in call.arguments[0] if token.kind == "s"]
+            self.children.append(self.run(first))
+        elif len(strings) > 1 and self.language in ("perl", "ruby") or call.name.endswith(("spawn", "spawnSync", "execFile", "execFileSync")):
+            self.children.append(self.run(strings))
+        elif texts and not dynamic:
+            self.children += [self.run(words) for words in _commands(texts[0])]
+        elif texts and not texts[0].startswith("\0"):
+            self.children += [self.run(words) for words in _commands(texts[0])]
+            self.opaque = True
+        else:
+            self.opaque = True
+
+    def _networked(self) -> bool:
+        return any(token.kind == "n" and token.text in _NET for token in self.found) or self._net_modules()
+
+    def _net_modules(self) -> bool:
+        for at, token in enumerate(self.found):
+            before = [found.text for found in self.found[max(0, at - 3) : at]]
+            if token.kind == "s" and token.text in _NET_MODULES and {"require", "from", "import"} & set(before):
+                return True
+            if token.kind == "n" and token.text == "http" and {"import", "from"} & set(before):
+                return True
+        return False
+
+    def _connect(self, call: Call) -> None:
+        strings = [token.text for run in call.arguments for token in run if token.kind == "s"]
+        numbers = [token.text for run in call.arguments for token in run if token.kind == "d"]
+        self.operations.append(Operation.CONNECT)
+        if strings:
+            port = f":{numbers[0]}" if numbers and numbers[0].isdigit() else ""
+            self.contacts.append(Contact(NetAction.CONNECT, self._word(strings[0] + port)))
+
+    def loose(self) -> None:
+        """What shows outside calls: environment, sockets, addresses, commands in backticks."""
+        strings = [token.text for token in self.found if token.kind == "s"]
+        addresses = [text for text in strings if text.startswith(_SCHEMES)]
+        names = {token.text for token in self.found if token.kind == "n"}
+        if names & _LISTENS and (self._networked() or "server" in names):
+            self.operations.append(Operation.LISTEN)
+        if self._networked() or (addresses and names & (_READS | {"open", "URI"})):
+            self.operations.append(Operation.CONNECT)
+            sends = Operation.UPLOAD in self.operations or bool(names & {"data", "body", "files"})
+            if sends:
+                self.operations.append(Operation.UPLOAD)
+                self.uploads += [t.word for t in self.targets if t.access is Access.READ]
+            action = NetAction.UPLOAD if sends else NetAction.CONNECT
+            self.contacts += [Contact(action, self._word(text)) for text in addresses]
+        if self._dumps_environment():
+            self.operations.append(Operation.ENVIRONMENT_READ)
+        for token in self.found:
+            if token.kind == "c":
+                self.children += [self.run(words) for words in _commands(token.text)]
+
+    def _dumps_environment(self) -> bool:
+        """environ, process.env, %ENV or ENV as a whole, or one value whose name is a secret's."""
+        found = self.found
+        for at, token in enumerate(found):
+            whole = token.text in ("environ", "environb", "%ENV") or (
+                token.text == "env" and at > 1 and found[at - 2].text == "process"
+            )
+            perl_or_ruby = token.text in ("ENV", "$ENV", "$_ENV", "$_SERVER", "@ENV")
+            if token.kind != "n" or not (whole or perl_or_ruby):
+                continue
+            name = next((t.text for t in found[at + 1 : at + 5] if t.kind == "s" or t.text.isupper()), "")
+            indexed = found[at + 1 : at + 2] and found[at + 1].kind in ("[", ".", "{")
+            setting = any(t.kind == "=" for t in found[at + 1 : at + 6]) and bool(name)
+            if setting:
+                continue
+            if not indexed or not name or secret_name(name):
+                return True
+        return False
+
+
+_RECEIVERS: Final = frozenset("unlink rmdir write_text write_bytes read_text read_bytes rmtree open remove chmod touch delete".split())
+
+
+def _commands(text: str) -> list[list[str]]:
+    """A literal shell text cut into commands and words: quotes honoured, nothing expanded."""
+    commands: list[list[str]] = [[]]
+    word: list[str] | None = None
+    quote = ""
+    for mark in text:
+        if quote:
+            if mark == quote:
+                quote = ""
+            else:
+                (word := word if word is not None else []).append(mark)
+        elif mark in "'\"":
+            quote = mark
+            word = word if word is not None else []
+        elif mark in " \t\n;|&":
+            if word is not None:
+                commands[-1].append("".join(word))
+                word = None
+            if mark not in " \t":
+                commands.append([])
+        else:
+            (word := word if word is not None else []).append(mark)
+    if word is not None:
+        commands[-1].append("".join(word))
+    return [command for command in commands if command]

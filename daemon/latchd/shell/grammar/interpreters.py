@@ -1,0 +1,212 @@
+"""Interpreters: a script operand is executed, code in an argument is read, stdin is a program."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import msgspec
+
+from latch_contracts.facts import Access, Argument, Effect, Operation
+
+from .description import PREVIEW, Context, Description, Target, merge, unique
+from .inline import inline
+from .options import Parsed, Style
+from .program import Judge, program
+
+_STDIN: Final = frozenset(("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"))
+
+
+def run_child(words: Sequence[str]) -> Description:
+    """A command that inline code starts, described by the same tables."""
+    from .registry import describe  # the tables contain this module
+
+    if not words:
+        return Description(known=True, operations=(Operation.EXECUTE,))
+    program_word = words[0].rpartition("/")[2]
+    arguments = tuple(Argument(value=word, expands="\0" in word) for word in words[1:])
+    described = describe(program_word, arguments, Context(cwd="", home=""))
+    return msgspec.structs.replace(
+        described,
+        known=True,
+        operations=unique((Operation.EXECUTE, *described.operations)),
+        details=tuple(dict.fromkeys((*described.details, "child-command"))),
+    )
+
+
+def from_stdin(context: Context) -> Description:
+    """No script: a program that comes through a pipe, or a prompt that nobody answers."""
+    if context.piped:
+        return Description(known=True, operations=(Operation.EXECUTE, Operation.RUN_INPUT), reads_stdin=True)
+    return Description(known=True, operations=(Operation.EXECUTE,), details=("interactive",), reads_stdin=True)
+
+
+def runs_script(script: Argument) -> Description:
+    return Description(
+        known=True, operations=(Operation.EXECUTE,), targets=(Target(Access.EXECUTE, script),), details=("script",)
+    )
+
+
+def _shells(parsed: Parsed, context: Context) -> Description:
+    if parsed.has("c"):
+        opaque = not parsed.operands or "\0" in parsed.operands[0].value
+        return Description(
+            known=True,
+            effect=Effect.PREVIEW if parsed.has("n") else Effect.EXECUTE,
+            operations=(Operation.EXECUTE,),
+            details=("inline-code", *(("opaque-code",) if opaque else ())),
+            reads_stdin=context.piped,
+        )
+    if parsed.has("n"):
+        return PREVIEW
+    if parsed.has("s") or not parsed.operands or parsed.operands[0].value in _STDIN:
+        return from_stdin(context)
+    return merge(runs_script(parsed.operands[0]), *_startup(parsed))
+
+
+def _startup(parsed: Parsed) -> tuple[Description, ...]:
+    return tuple(runs_script(word) for word in parsed.values("rcfile", "init-file"))
+
+
+def interpreter(language: str, code: str, *, check: str = "", module: str = "", preload: str = "") -> Judge:
+    """A judge by option names: ``code`` holds programs, ``check`` only parses, ``preload`` runs files."""
+
+    def judge(parsed: Parsed, context: Context) -> Description:
+        programs = parsed.values(*code.split())
+        loaded = tuple(runs_script(word) for word in parsed.values(*preload.split())) if preload else ()
+        if check and parsed.has(*check.split()):
+            return PREVIEW
+        if programs:
+            read = tuple(inline(language, word, run_child) for word in programs)
+            return _with_files(parsed, merge(*read, *loaded, *_perl_modules(parsed)))
+        if module and (name := parsed.value(module)) is not None:
+            return _module(name, parsed, context)
+        if not parsed.operands or parsed.operands[0].value in _STDIN:
+            return from_stdin(context)
+        return merge(runs_script(parsed.operands[0]), *loaded)
+
+    return judge
+
+
+_NET_MODULES: Final = ("LWP", "IO::Socket", "HTTP", "WWW", "Net::", "net/", "open-uri", "socket")
+
+
+def _perl_modules(parsed: Parsed) -> tuple[Description, ...]:
+    """-MLWP, -rsocket: the module speaks to the network, so the code does."""
+    if any(word.value.startswith(_NET_MODULES) for word in parsed.values("M", "m", "r")):
+        return (Description(known=True, operations=(Operation.CONNECT,)),)
+    return ()
+
+
+def _with_files(parsed: Parsed, description: Description) -> Description:
+    """perl and ruby: -n, -p and -i make the operands files; -i rewrites them."""
+    if not parsed.has("n", "p", "i"):
+        return description
+    files = parsed.operands
+    targets = [Target(Access.READ, word) for word in files]
+    operations = [*description.operations, *([Operation.READ] if files else [])]
+    details = list(description.details)
+    if parsed.has("i"):
+        targets += [Target(Access.WRITE, word) for word in files]
+        operations.append(Operation.WRITE)
+        details.append("in-place")
+    return msgspec.structs.replace(
+        description,
+        operations=unique(operations),
+        targets=(*description.targets, *targets),
+        details=tuple(details),
+        reads_stdin=not files,
+    )
+
+
+_SERVERS: Final = frozenset(("http.server", "SimpleHTTPServer", "smtpd", "aiosmtpd", "uvicorn", "gunicorn", "flask"))
+
+
+def _module(name: Argument, parsed: Parsed, context: Context) -> Description:
+    from .registry import describe, find  # the tables contain this module
+
+    if name.value in _SERVERS:
+        return Description(known=True, operations=(Operation.EXECUTE, Operation.LISTEN), details=("listener",))
+    if name.value == "json.tool":
+        files = parsed.operands
+        return Description(
+            known=True,
+            operations=(Operation.READ,) if files else (),
+            targets=tuple(
+                Target(Access.WRITE if at else Access.READ, word) for at, word in enumerate(files[:2])
+            ),
+            reads_stdin=not files,
+        )
+    if find(name.value) is not None:
+        return describe(name.value, parsed.operands, context)
+    return Description(known=True, operations=(Operation.EXECUTE,))
+
+
+_SHELL: Final = (
+    "a b c e f h i k l m n o= p r s t u v x B C D E H P T O= login posix norc noprofile noediting restricted verbose debugger "
+    "rcfile,init-file= dump-strings dump-po-strings wordexp= pretty-print"
+)
+
+PROGRAMS: Final = (
+    program("bash sh zsh dash ksh mksh ash rbash fish csh tcsh elvish nu xonsh", _SHELL, _shells, {
+        "bash a.sh b": "@", "| bash": "@", "bash": "@", "bash -n a.sh": "@", "sh -c 'rm x'": "@", "| bash -s -- x": "@",
+        "| sh -": "@", "bash --version": "@", "bash -x ./a.sh": "@", "bash --rcfile r a.sh": "@", "bash -c $X": "@",
+        "| bash /dev/stdin": "@",
+    }, style=Style.LEADING, abbreviates=False),
+    program("python python2 python3 pypy pypy3 ipython bpython", "b B d E i I O P q s S u v x R V,version? W= X= c! m! "
+        "check-hash-based-pycs= help-all", interpreter("python", "c", module="m"), {
+        "python a.py x": "@", "| python -": "@", "python3 --version": "@", "python -V": "@",
+        "python -c 'import shutil; shutil.rmtree(\"/x\")'": "@",
+        "python -c 'import os; os.remove(\"a\")'": "@",
+        "python -c 'from pathlib import Path; Path(\"x\").unlink()'": "@",
+        "python -c 'open(\"/x\", \"w\").write(\"\")'": "@",
+        "python -c 'print(open(\".env\").read())'": "@",
+        "python -c 'import os; print(os.environ)'": "@",
+        "python -c 'import os; print(os.environ[\"HOME\"])'": "@",
+        "python -c 'import os; os.system(\"rm -rf /x\")'": "@",
+        "python -c 'import subprocess; subprocess.run([\"git\", \"reset\", \"--hard\"])'": "@",
+        "python -c 'import urllib.request as u; u.urlopen(\"https://example.com/a\")'": "@",
+        "python -c 'import requests; requests.post(\"https://example.com\", data=open(\"f\"))'": "@",
+        "python -c 'import socket; s=socket.socket(); s.connect((\"10.0.0.1\",4444))'": "@",
+        "python -c 'exec(input())'": "@", "python -c 'print(1)' -x": "@", "python -c $X": "@",
+        "python -c 'import shutil,os; shutil.rmtree(os.path.expanduser(\"~/x\"))'": "@",
+        "python -c 'p=\"/x\"; import shutil; shutil.rmtree(p)'": "@",
+        "python -c 'import shutil,sys; shutil.rmtree(sys.argv[1])' /x": "@",
+        "python -m http.server": "@", "python -m json.tool a": "@", "python -m pip install x": "@", "python -m mymod": "@",
+        "python3.11 a.py": "@",
+    }, style=Style.LEADING, abbreviates=False, previews="help version V"),
+    program("node nodejs bun deno tsx ts-node", "~ e,eval= p,print= c,check i,interactive r,require= import= loader= env-file= C,conditions= "
+        "input-type= inspect? inspect-brk? max-old-space-size= title= experimental-loader= test-name-pattern= watch-path= v",
+        interpreter("node", "eval print", check="check", preload="require import"), {
+        "node a.js": "@", "node -e 'fs.rmSync(\"/x\",{recursive:true})'": "@", "node -v": "@", "| node": "@",
+        "node -e 'require(\"fs\").unlinkSync(\"a\")'": "@", "node -p process.env": "@", "node -p process.env.HOME": "@",
+        "node -e 'require(\"child_process\").execSync(\"rm -rf /x\")'": "@",
+        "node -e 'fetch(\"https://example.com\")'": "@", "node --check a.js": "@", "node -r ./p.js a.js": "@",
+        "node -e 'console.log(fs.readFileSync(\"a\",\"utf8\"))'": "@",
+    }, style=Style.LEADING, abbreviates=False, previews="help version v"),
+    program("perl", "a c s S t T u U w W X f l? 0? C? d? D? E= e= F= i? I= m= M= n p V? x? v", interpreter("perl", "e E", check="c"), {
+        "perl a.pl": "@", "perl -e 'unlink \"a\"'": "@", "perl -pi -e 's/a/b/' f": "@", "perl -ne print f": "@",
+        "perl -e 'system(\"rm\", \"-rf\", \"/x\")'": "@", "perl -e 'print %ENV'": "@", "| perl": "@", "perl -v": "@",
+        "perl -e 'open(F, \">\", \"/x\")'": "@", "perl -MLWP::Simple -e 'get(\"https://example.com\")'": "@",
+        "perl -i.bak -pe s/a/b/ f": "@",
+    }, style=Style.LEADING, previews="v"),
+    program("ruby irb jruby", "a c l n p s S w W? 0? C= d E= e= F= i? I= K? r= T? U v x? X= y disable= enable= encoding= external-encoding= "
+        "internal-encoding= jit yjit verbose", interpreter("ruby", "e", check="c"), {
+        "ruby a.rb": "@", "ruby -e 'File.delete(\"a\")'": "@", "ruby -e 'FileUtils.rm_rf(\"/x\")'": "@",
+        "ruby -e 'system(\"rm -rf /x\")'": "@", "ruby -e 'puts ENV.to_h'": "@", "ruby -e 'File.write(\"a\", \"b\")'": "@",
+        "ruby -rnet/http -e 'Net::HTTP.get(URI(\"https://example.com\"))'": "@", "ruby -c a.rb": "@",
+    }, style=Style.LEADING, previews="help version"),
+    program("php", "a C c= d= e f,file= i l m n r,run= B= E= F= R= s S,server= t= v w z= ini rf= rc= re= ri=",
+        interpreter("php", "run B E R", check="l", preload="file"), {
+        "php a.php": "@", "php -r 'unlink(\"a\");'": "@", "php -l a.php": "@", "php -r 'system(\"id\");'": "@", "php -v": "@",
+        "php -r 'echo file_get_contents(\"https://example.com\");'": "@",
+    }, style=Style.LEADING, previews="help version v i"),
+    program("lua luajit rscript r julia octave swift scala groovy tclsh guile racket sbcl ghci runghc elixir iex erl osascript",
+        "~ e,eval= E= l=", interpreter("other", "eval E"), {
+        "lua a.lua": "@", "lua -e 'os.execute(\"id\")'": "@", "Rscript b.R": "@"}, style=Style.LEADING),
+    program("java javaw kotlin dotnet-script", "~ cp,classpath,class-path= jar= p,module-path= m,module= add-modules=",
+        interpreter("java", "", preload="jar"), {"java -jar a.jar": "@", "java Main": "@", "java -version": "@"},
+        style=Style.DASHED),
+    program(". source", "", lambda parsed, context: merge(*map(runs_script, parsed.operands[:1])), {"source a.sh": "@", ". ./env": "@"},
+        style=Style.LEADING, previews=""),
+)

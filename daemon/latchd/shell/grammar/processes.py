@@ -1,0 +1,181 @@
+"""Processes, services, schedules, accounts, privilege and the power switch."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from latch_contracts.facts import Access, Operation
+
+from .description import Context, Description
+from .options import Parsed, Style
+from .program import acts, aimed, executes, flags, neutral, program
+from .verbs import HARMLESS, by_verb
+
+_KILL: Final = (Operation.PROCESS_KILL,)
+
+
+def _kill(parsed: Parsed, _context: Context) -> Description:
+    """kill: signal 0 only asks; pid -1 means every process one may signal."""
+    words = [word.value for word in parsed.words]
+    if words[:1] in (["-l"], ["-L"], ["--list"]):
+        return HARMLESS
+    signal, pids = "", words
+    if words[:1] and words[0] in ("-s", "-n", "--signal"):
+        signal, pids = "".join(words[1:2]), words[2:]
+    elif words[:1] and words[0].startswith("-") and words[0] != "--":
+        signal, pids = words[0][1:], words[1:]
+    if signal == "0":
+        return Description(known=True, details=("probe",))
+    everyone = "-1" in [pid for pid in pids if pid != "--"] and len(pids) > 0
+    return Description(known=True, operations=_KILL, details=("mass-kill",) if everyone else ())
+
+
+def _kills_by_name(parsed: Parsed, _context: Context) -> Description:
+    if parsed.has("list") or "-0" in [word.value for word in parsed.words]:
+        return Description(known=True, details=("probe",))
+    names = [word.value for word in parsed.operands]
+    everyone = any(name in (".", ".*", "*", "") for name in names) or (parsed.has("uid") and not names)
+    return Description(known=True, operations=_KILL, details=("mass-kill",) if everyone else ())
+
+
+def _ps(parsed: Parsed, _context: Context) -> Description:
+    """ps: the BSD letter ``e`` shows each process's environment."""
+    first = parsed.words[0].value if parsed.words else ""
+    bsd = not first.startswith("-") and "e" in first and first.isalpha()
+    return Description(known=True, operations=(Operation.ENVIRONMENT_READ,) if bsd else ())
+
+
+def _crontab(parsed: Parsed, _context: Context) -> Description:
+    if parsed.has("l"):
+        return HARMLESS
+    if parsed.has("r"):
+        return Description(known=True, operations=(Operation.SCHEDULE,), details=("schedule-remove",))
+    return Description(
+        known=True,
+        operations=(Operation.SCHEDULE,),
+        targets=aimed(Access.READ, parsed.operands),
+        reads_stdin=not parsed.operands or parsed.operands[0].value == "-",
+    )
+
+
+def _at(parsed: Parsed, _context: Context) -> Description:
+    if parsed.has("l", "c"):
+        return HARMLESS
+    if parsed.has("d", "r"):
+        return Description(known=True, operations=(Operation.SCHEDULE,), details=("schedule-remove",))
+    return Description(
+        known=True,
+        operations=(Operation.SCHEDULE, *((Operation.RUN_INPUT,) if not parsed.has("f") else ())),
+        targets=aimed(Access.EXECUTE, parsed.values("f")),
+        reads_stdin=not parsed.has("f"),
+    )
+
+
+def _sudo(parsed: Parsed, _context: Context) -> Description:
+    """Whatever else: another user's rights. The command inside is the structure's matter."""
+    if parsed.has("list", "validate", "reset-timestamp", "remove-timestamp") and not parsed.operands:
+        return Description(known=True, operations=(Operation.PRIVILEGE,), details=("probe",))
+    details = ("child-command",) if parsed.operands or parsed.has("command", "c") else ("interactive",)
+    return Description(
+        known=True,
+        operations=(Operation.PRIVILEGE, Operation.EXECUTE),
+        targets=aimed(Access.WRITE, parsed.operands if parsed.has("edit") else ()),
+        details=details,
+    )
+
+
+def _halts(parsed: Parsed, _context: Context) -> Description:
+    if parsed.has("c", "k", "w", "wtmp-only"):
+        return HARMLESS
+    return Description(known=True, operations=(Operation.EXECUTE,), details=("halt",))
+
+
+def _init(parsed: Parsed, _context: Context) -> Description:
+    level = parsed.operands[0].value if parsed.operands else ""
+    return Description(
+        known=True, operations=(Operation.EXECUTE,), details=("halt",) if level in ("0", "6", "1", "s", "S") else ()
+    )
+
+
+def _lsof(parsed: Parsed, _context: Context) -> Description:
+    return Description(known=True, targets=aimed(Access.METADATA, parsed.operands))
+
+
+def _fuser(parsed: Parsed, _context: Context) -> Description:
+    kills = parsed.has("kill")
+    return Description(
+        known=True, operations=_KILL if kills else (), targets=aimed(Access.METADATA, parsed.operands)
+    )
+
+
+def _accounts(parsed: Parsed, _context: Context) -> Description:
+    return Description(known=True, operations=(Operation.ACCOUNT_CHANGE,), details=flags(parsed, "force"))
+
+
+def _wraps(parsed: Parsed, context: Context) -> Description:
+    """A wrapper seen without its child being taken out: it runs something."""
+    base = executes(parsed, context)
+    return Description(known=True, operations=base.operations, details=("child-command",))
+
+
+_SYSTEMCTL: Final = """
+status | show | cat | list-* | is-* | help | get-default :
+show-environment : environment_read
+poweroff | reboot | halt | kexec | soft-reboot | suspend | hibernate | hybrid-sleep | rescue | emergency | default | exit | isolate : execute +halt
+stop | disable | mask | kill | reset-failed | clean | condstop : schedule +service-stop
+enable | reenable | link | edit | preset* | unmask | daemon-reload | daemon-reexec | set-environment | import-environment | unset-environment | set-default | set-property | revert | add-wants | add-requires | bind : schedule
+start | restart | reload* | try-* | condrestart | force-reload : schedule
+"""
+_LAUNCHCTL: Final = """
+list | print* | blame | error | help | version | managername :
+getenv | export : environment_read
+unload | bootout | remove | stop | kill | disable : schedule +service-stop
+load | bootstrap | submit | enable | start | kickstart | setenv | asuser | config | limit | reboot : schedule
+"""
+
+PROGRAMS: Final = (
+    program("ps gps", "", _ps, {"ps -ef": "@", "ps aux": "@", "ps auxe": "@", "ps -e": "@"}, style=Style.LEADING),
+    program("top htop btop atop glances pgrep pidof pstree pmap pwdx lslocks vtop iotop powertop", "# ~ u= p= n= d= o= U= P= g= t=", neutral,
+        {"top -b -n 1": "@", "pgrep -f x": "@"}),
+    program("kill gkill", "", _kill, {"kill 12": "@", "kill -9 -1": "@", "kill -0 12": "@", "kill -s TERM 12": "@", "kill -l": "@",
+        "kill -- -12": "@"}, style=Style.LEADING),
+    program("pkill killall killall5 skill xkill", "# ~ s,signal= u,uid,euid= U= g= G= P= t= l,list n o", _kills_by_name,
+        {"pkill -f server": "@", "killall -9 node": "@", "pkill -9 -u me": "@", "killall -l": "@"}),
+    program("lsof", "~ p= i? u= c= d= a t", _lsof, {"lsof -i :80": "@", "lsof a": "@"}),
+    program("fuser", "~ k,kill n= s", _fuser, {"fuser -k 80/tcp": "@"}),
+    program("nice renice ionice chrt taskset nohup setsid time gtime timeout gtimeout stdbuf unbuffer flock watch xargs gxargs parallel "
+        "entr strace ltrace gdb lldb valgrind perf caffeinate setarch faketime firejail bwrap unshare busybox toybox exec "
+        "systemd-inhibit dbus-run-session cpulimit chronic ts retry run-one", "~", _wraps, {"nohup make": "@", "timeout 5 make": "@"}, style=Style.LEADING),
+    program("nsenter", "~ t,target=", acts(Operation.NAMESPACE_ENTER, Operation.EXECUTE, details=("child-command",)), {"nsenter -t 1 -a sh": "@"},
+        style=Style.LEADING),
+    program("chroot arch-chroot systemd-nspawn", "~ userspec= groups= D=", acts(Operation.ROOT_CHANGE, Operation.EXECUTE, details=("child-command",)),
+        {"chroot /mnt sh": "@"}, style=Style.LEADING),
+    program("sudo doas su pkexec runuser gosu su-exec sudoedit run0 dzdo kdesu gksu",
+        "~ u,user= g,group= h,host= p,prompt= C,close-from= T,command-timeout= r,role= t,type= D,chdir= R,chroot= c,command= s,shell l,list "
+        "v,validate k,reset-timestamp K,remove-timestamp e,edit", _sudo,
+        {"sudo ls": "@", "sudo -l": "@", "sudo -e /etc/hosts": "@", "su -": "@", "su -c id me": "@"}, style=Style.LEADING),
+    program("shutdown reboot halt poweroff telinit pm-suspend systemsetup", "~ c k w,wtmp-only t=", _halts,
+        {"shutdown -h now": "@", "reboot": "@", "shutdown -c": "@"}),
+    program("init", "~", _init, {"init 0": "@"}),
+    program("systemctl", "~ H,host= M,machine= t,type= p,property= s,signal= n,lines= o,output= user root= dry-run state= now f,force",
+        by_verb(_SYSTEMCTL, HARMLESS),
+        {"systemctl status x": "@", "systemctl --user enable x": "@", "systemctl stop x": "@", "systemctl reboot": "@",
+         "systemctl show-environment": "@", "systemctl restart x": "@"}),
+    program("launchctl", "~", by_verb(_LAUNCHCTL, HARMLESS), {"launchctl list": "@", "launchctl load a.plist": "@", "launchctl getenv A": "@"}),
+    program("service rc-service initctl sv supervisorctl brew-services", "~", by_verb("""
+* status | status | * list :
+* stop | stop * : schedule +service-stop
+* * : schedule
+""", HARMLESS), {"service nginx restart": "@", "service nginx stop": "@", "service nginx status": "@"}),
+    program("chkconfig update-rc.d rc-update systemd-run systemd-tmpfiles loginctl anacron fcron schtasks pm2 forever", "~", acts(Operation.SCHEDULE),
+        {"systemd-run --user make": "@", "loginctl enable-linger": "@"}),
+    program("journalctl dmesg ausearch", "~ u,unit= n,lines= S,since= U,until= p,priority= o,output= vacuum-size= vacuum-time=",
+        neutral, {"journalctl -u x -n 50": "@", "dmesg": "@"}),
+    program("crontab", "l r e i u= s", _crontab, {"crontab -l": "@", "crontab f": "@", "crontab -": "@", "crontab -r": "@", "crontab -e": "@"}),
+    program("at batch atq atrm", "l d r c m v b M f= q= t=", _at, {"at now": "@", "at -f a.sh now": "@", "at -l": "@"}),
+    program("useradd adduser userdel deluser usermod groupadd groupdel groupmod gpasswd passwd chpasswd chsh chfn chage vipw visudo "
+        "newgrp dscl sysadminctl dseditgroup pwconv addgroup delgroup", "~ f,force g= G= s= d= u= c= p=", _accounts,
+        {"useradd -m x": "@", "usermod -aG sudo me": "@", "passwd": "@"}),
+    program("insmod modprobe rmmod kextload sysrq update-grub grub-install efibootmgr kexec", "~", acts(Operation.CONFIG_CHANGE),
+        {"modprobe x": "@"}),
+)

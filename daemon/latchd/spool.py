@@ -1,0 +1,92 @@
+"""What shims wrote down while nobody answered: read once, and told as gaps.
+
+The file is renamed before it is read, so a shim that writes meanwhile starts a new one and no line
+is told twice. A shim that still holds the old file may lose its line; the refusal it spoke is not lost.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections import Counter
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from latch_contracts.records import Record
+from latchd.engine_port import Journal
+
+MAX_BYTES: Final = 1 << 20  # the shims stop there too
+_MAX_TEXT: Final = 200
+
+
+class Line(msgspec.Struct, frozen=True):
+    """One line, as `latch_client/fallbacks.py` writes it; other members are passed over."""
+
+    v: int
+    connector: str
+    event: str
+    why: str
+
+
+def collect(path: str, journal: Journal) -> list[Record]:
+    """Take the spool at ``path`` into records, and remove it. [] when there is none."""
+    taken = f"{path}.taken"
+    records: list[Record] = []
+    # A daemon killed while it told of an earlier spool left that one here; it comes first.
+    for _ in range(2):
+        content = _read(taken)
+        if content is not None:
+            records += _tell(content, journal)
+            Path(taken).unlink()
+        try:
+            Path(path).rename(taken)
+        except OSError:
+            break
+    return records
+
+
+def _read(path: str) -> bytes | None:
+    """At most MAX_BYTES + 1 bytes of a regular file of ours; None when there is none to read."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:
+        return None
+    try:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode) or status.st_uid != os.getuid():
+            return None
+        with os.fdopen(os.dup(descriptor), "rb") as lines:
+            return lines.read(MAX_BYTES + 1)
+    finally:
+        os.close(descriptor)
+
+
+def _tell(content: bytes, journal: Journal) -> list[Record]:
+    """One gap per kind of line, with how many there were: a day without a daemon is not a thousand records."""
+    found: Counter[tuple[str, str]] = Counter()
+    junk = 0
+    for raw in content[:MAX_BYTES].splitlines():
+        try:
+            line = _line.decode(raw)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            junk += 1
+            continue
+        what = "oversize" if line.why.startswith("too-large") else "unreachable"
+        found[what, _printable(f"{line.connector} {line.event or 'proposal'}: {line.why}")] += 1
+    records: list[Record] = []
+    for (what, detail), count in found.items():
+        records += journal.gap(what, count=count, detail=detail)
+    if junk:
+        records += journal.gap("unreachable", count=junk, detail="lines of the spool that can't be read")
+    if len(content) > MAX_BYTES:
+        records += journal.gap("unreachable", count=1, detail="the spool was longer than it may be; cut")
+    return records
+
+
+_line: Final = msgspec.json.Decoder(Line)
+
+
+def _printable(text: str) -> str:
+    return "".join(c if c.isprintable() else "?" for c in text[:_MAX_TEXT])

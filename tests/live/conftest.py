@@ -1,0 +1,53 @@
+"""Fixtures of the live runs; each says why it skips where something it needs is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from live import namespace
+from live.claude_cli import NotInstallable, installed
+from live.stage import Stage, new_root
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--live-cache",
+        type=Path,
+        default=Path.home() / ".cache" / "latchd-live",
+        metavar="DIR",
+        help="where the agents' CLIs are kept, and the directories of live runs while they last",
+    )
+
+
+@pytest.fixture(scope="session")
+def live_cache(request: pytest.FixtureRequest) -> Path:
+    return Path(str(request.config.getoption("--live-cache"))).resolve()
+
+
+@pytest.fixture(scope="session")
+def claude(live_cache: Path) -> Path:
+    """The CLI's binary, fetched once."""
+    if why := namespace.why_not():
+        pytest.skip(why)
+    try:
+        return installed(live_cache)
+    except NotInstallable as error:
+        pytest.skip(str(error))
+
+
+@pytest.fixture
+def stage(live_cache: Path, claude: Path) -> Iterator[Stage]:
+    """A run's world with the CLI in it, and no hook yet."""
+    with Stage(new_root(live_cache), claude) as built:
+        yield built
+
+
+@pytest.fixture
+def guarded(stage: Stage) -> Stage:
+    """The same with a running daemon and our hooks, installed as a person installs them."""
+    stage.start_daemon()
+    stage.install_hooks()
+    return stage
