@@ -16,7 +16,7 @@ def spawn(environ: dict[bytes, bytes]) -> None:
     posix.chdir("/")
     posix.posix_spawn(
         sys.executable,
-        [sys.executable, "-I", "-m", "latchd"],
+        [sys.executable, "-P", "-m", "latchd"],
         environment(environ),
         file_actions=descriptors(),
         setsid=True,

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import signal
-import socket
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -14,18 +11,12 @@ from pathlib import Path
 
 import msgspec
 
-from latch_client import hook
+from latch_client import hook, running
 from latch_contracts.places import Places
-
-READY_SECONDS = 20.0  # a cold start takes well under one; a loaded machine may need more
-
-
-class PrivateError(Exception):
-    """The private daemon did not start; the text holds what it said."""
 
 
 class Private(msgspec.Struct, frozen=True):
-    """``environ`` is what the hook, latchctl and the daemon itself run with: this and nothing else."""
+    """``environ`` is what the hook and the daemon run with, and nothing else."""
 
     places: Places
     home: Path
@@ -40,14 +31,13 @@ class Private(msgspec.Struct, frozen=True):
 
 @contextlib.contextmanager
 def daemon(*, config: str = "") -> Iterator[Private]:
-    """A running daemon with fresh state, stopped and removed at the end. Raises PrivateError."""
+    """A running daemon with fresh state, stopped and removed at the end. Raises CommandError."""
     with tempfile.TemporaryDirectory(prefix="latchd-") as root:
-        base = Path(root)
         places = Places(runtime=f"{root}/run", state=f"{root}/state", config=f"{root}/config")
-        home = base / "home"
-        for directory in (home, base / "config"):
+        home = Path(root) / "home"
+        for directory in (home, Path(places.config)):
             directory.mkdir(mode=0o700)
-        (base / "config" / "config.toml").write_text(config, encoding="utf-8")
+        Path(places.config_file).write_text(config, encoding="utf-8")
         environ = {
             "HOME": str(home),
             "PATH": os.environ.get("PATH", "/usr/bin:/bin"),
@@ -55,36 +45,9 @@ def daemon(*, config: str = "") -> Iterator[Private]:
             "LATCHD_STATE_DIR": places.state,
             "LATCHD_CONFIG_DIR": places.config,
         }
-        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as ready, (base / "log").open("wb") as log:
-            ready.bind(f"{root}/ready")
-            process = subprocess.Popen(
-                [sys.executable, "-m", "latchd"],
-                env=environ | {"NOTIFY_SOCKET": f"{root}/ready"},
-                cwd="/",
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                start_new_session=True,
-            )
-            try:
-                _wait(ready, process, base / "log")
-                yield Private(places, home, environ, process.pid)
-            finally:
-                process.send_signal(signal.SIGTERM)
-                with contextlib.suppress(subprocess.TimeoutExpired):
-                    process.wait(5)
-                process.kill()
-                process.wait()
-
-
-def _wait(ready: socket.socket, process: subprocess.Popen[bytes], log: Path) -> None:
-    """Until the daemon says that its sockets answer, or is gone, or takes too long."""
-    ready.settimeout(READY_SECONDS / 40)
-    for _ in range(40):
-        with contextlib.suppress(TimeoutError):
-            if b"READY=1" in ready.recv(4096).split(b"\n"):
-                return
-        if process.poll() is not None:
-            break
-    said = log.read_text("utf-8", "replace").strip() or f"exit code {process.poll()}"
-    raise PrivateError(f"the daemon did not get ready: {said}")
+        encoded = {os.fsencode(name): os.fsencode(value) for name, value in environ.items()}
+        pid, _ = running.start(places, environ=encoded)
+        try:
+            yield Private(places, home, environ, pid)
+        finally:
+            running.stop(places)

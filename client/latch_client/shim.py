@@ -1,8 +1,9 @@
 """One hook call: stdin to the daemon, the daemon's answer to stdout, stderr and the exit code.
 
-The shim knows nothing of what it carries. It imports sys, posix and _socket and, when something
-fails, the modules beside it; everything else would cost more than the whole call. Its copies of
-places, wire and frames are held equal to the originals by tests.
+The shim knows nothing of what it carries. It is one file, because each further one would be opened at
+every call of every tool. It imports sys, posix and _socket and, when something fails, the modules
+beside it; anything else would cost more than the whole call. Its copies of places, wire and frames
+are held equal to the originals by tests.
 
 INVARIANT (doubt is closed): exit 0 without output, which an agent reads as leave to go on, comes
 only from the daemon's own answer, from an event that is certainly no proposal, or from a user's

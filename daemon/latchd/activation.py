@@ -41,19 +41,12 @@ def take(environ: MutableMapping[str, str], pid: int) -> dict[str, socket.socket
             raise ActivationError(f"passed descriptor {number} is not open") from error
     if len(names) != count:
         raise ActivationError(f"{count} sockets were passed with {len(names)} names in LISTEN_FDNAMES")
-    taken: dict[str, socket.socket] = {}
-    try:
-        for number, name in enumerate(names, _FIRST):
-            if name not in NAMES:
-                raise ActivationError(f"a socket was passed as `{name}`; known names: {', '.join(NAMES)}")
-            if name in taken:
-                raise ActivationError(f"two sockets were passed as `{name}`")
-            taken[name] = _listening(number, name)
-    except ActivationError:
-        for listener in taken.values():
-            listener.close()
-        raise
-    return taken
+    for name in names:
+        if name not in NAMES:
+            raise ActivationError(f"a socket was passed as `{name}`; known names: {', '.join(NAMES)}")
+        if names.count(name) > 1:
+            raise ActivationError(f"two sockets were passed as `{name}`")
+    return {name: _listening(number, name) for number, name in enumerate(names, _FIRST)}
 
 
 def _listening(number: int, name: str) -> socket.socket:
@@ -65,5 +58,4 @@ def _listening(number: int, name: str) -> socket.socket:
     if listener.family != socket.AF_UNIX or listener.type != socket.SOCK_STREAM or not listens:
         listener.detach()
         raise ActivationError(f"the socket passed as `{name}` is no listening Unix stream socket")
-    listener.setblocking(False)
     return listener

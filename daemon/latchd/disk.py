@@ -43,4 +43,6 @@ def _existing_part(path: str) -> str:
 
 
 def _why(error: Exception) -> str:
-    return (os.strerror(error.errno).lower() if isinstance(error, OSError) and error.errno else str(error))[:120]
+    return (os.strerror(error.errno).lower() if isinstance(error, OSError) and error.errno else str(error))[
+        :120
+    ]

@@ -70,14 +70,18 @@ def probe_list(call: Call, facts: ActionFacts, roots: tuple[str, ...] = ()) -> t
     What is written or removed comes next: a symlink there decides between inside and outside.
     Paths that are read follow, because a link's name may hide the file it leads to.
     """
-    wanted = [*(root for root in roots if root.startswith("/")), facts.cwd]
+    wanted = [*(_expanded(root, facts.home) for root in roots), facts.cwd]
     wanted += [_spelling(fact) for fact in facts.paths if fact.access in _MUTATING]
     if facts.cwd and any(Operation.WORK_LOSS in command.operations for command in facts.commands):
         wanted.append(f"{facts.cwd}/.git")  # a file there means a linked work tree
     wanted += [_spelling(fact) for fact in facts.paths if fact.access is Access.READ]
     if call.surface in (Surface.WRITE, Surface.EDIT, Surface.PATCH):
         wanted += [path for path in call.paths if path.startswith("/")]
-    return tuple(dict.fromkeys(path for path in wanted if path))[:MAX_PROBES]
+    return tuple(dict.fromkeys(path for path in wanted if path.startswith("/")))[:MAX_PROBES]
+
+
+def _expanded(root: str, home: str) -> str:
+    return home + root[1:] if root.startswith("~") and home else root
 
 
 def _spelling(fact: PathFact) -> str:

@@ -15,7 +15,7 @@ from latch_contracts.verdict import Action, Verdict
 from latchd import disk
 from latchd.files import FileView, Stamp, probe_list
 from latchd.guard.subject import Subject
-from latchd.guard.walk import judge
+from latchd.guard.walk import judge, without_ask
 from latchd.policy import Policy, PolicyError, fingerprint
 from latchd.projects import Projects
 from latchd.tool_facts import facts_of
@@ -60,7 +60,10 @@ class Judge:
         files = dict(disk.views(probe_list(call, facts, policy.write_roots)))
         if contract.level is Level.PAIRED:
             files |= _remembered(call, event.cwd, files, seen)
-        return Judged(judge(Subject(event, facts, files, policy)), facts, operations)
+        verdict = judge(Subject(event, facts, files, policy))
+        if not contract.native_ask:
+            verdict = without_ask(verdict, policy.ask_fallback)
+        return Judged(verdict, facts, operations)
 
 
 def known_paths(call: Call, cwd: str) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ import contextlib
 import fcntl
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Generator
 from pathlib import Path
 from typing import Final
 
@@ -42,15 +42,13 @@ def private_directory(path: str, what: str, *, readable: bool = False) -> None:
         raise RefusedToStart(f"{what} `{path}` belongs to user {status.st_uid}, not to you")
     mode = stat.S_IMODE(status.st_mode)
     if mode & (0o022 if readable else 0o077):
-        raise RefusedToStart(
-            f"{what} `{path}` is open to others (mode {mode:04o}); run: chmod 700 {path}"
-        )
+        raise RefusedToStart(f"{what} `{path}` is open to others (mode {mode:04o}); run: chmod 700 {path}")
     if not os.access(path, os.W_OK | os.X_OK):
         raise RefusedToStart(f"{what} `{path}` can't be written to")
 
 
 @contextlib.contextmanager
-def held(path: str) -> Iterator[None]:
+def held(path: str) -> Generator[None]:
     """Hold the lock file at ``path``. Raises RefusedToStart, naming the pid, while another process does.
 
     The file stays when the lock goes: unlinking it would let two daemons lock two files of one name.

@@ -159,7 +159,13 @@ def _parts(record: Record) -> tuple[str, ...]:
         case LifecycleRecord():
             return "event ", record.event, record.note
         case ConfigRecord():
-            return "config", "refused" if record.refused else "changed", record.source, record.path, record.why
+            return (
+                "config",
+                "refused" if record.refused else "changed",
+                record.source,
+                record.path,
+                record.why,
+            )
         case GapRecord():
             return "gap   ", record.what, f"{record.count} missing", record.detail
         case FaultRecord():

@@ -37,7 +37,16 @@ _SURFACES: Final = {
     "search": Surface.SEARCH,
     "fetch": Surface.FETCH,
 }
-_PATH_ROLES: Final = ("file_path", "path", "notebook_path", "filePath", "absolute_path", "AbsolutePath", "target_file", "filename")
+_PATH_ROLES: Final = (
+    "file_path",
+    "path",
+    "notebook_path",
+    "filePath",
+    "absolute_path",
+    "AbsolutePath",
+    "target_file",
+    "filename",
+)
 _COMMAND_ROLES: Final = ("command", "cmd", "script", "CommandLine")
 _NO_PATH_NEEDED: Final = frozenset((Surface.MCP, Surface.GENERIC, Surface.SHELL, Surface.FETCH))
 
@@ -153,7 +162,7 @@ def _text(members: dict[str, Any], key: str, default: str) -> str:
 
 
 def _hooked(members: dict[str, Any], connector: str) -> HookEvent:
-    found = CONNECTORS.get(connector or "claudecode")
+    found = CONNECTORS.get(connector.replace("-", "").replace("_", "") or "claudecode")
     if found is None:
         raise RowError(f"`{connector}` is no connector of this build")
     value = members["event"]
@@ -199,7 +208,9 @@ def _call(tool: str, arguments: dict[str, Any], connector: str) -> Call:
     if surface is Surface.GENERIC and tool.startswith("mcp__"):
         surface = Surface.MCP
     command = next((arguments[key] for key in _COMMAND_ROLES if isinstance(arguments.get(key), str)), None)
-    paths = tuple(arguments[key] for key in _PATH_ROLES if isinstance(arguments.get(key), str) and arguments[key])
+    paths = tuple(
+        arguments[key] for key in _PATH_ROLES if isinstance(arguments.get(key), str) and arguments[key]
+    )
     url = arguments.get("url")
     return Call(
         id="",

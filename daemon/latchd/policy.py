@@ -35,7 +35,7 @@ class Fail(enum.StrEnum):
     OPEN = "open"
 
 
-class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     pass
 
 
@@ -149,7 +149,9 @@ def tighten(policy: Policy, project: bytes) -> Policy:
     return msgspec.structs.replace(
         policy,
         # a project that says nothing of the profile must not raise it to the default
-        profile=max(policy.profile, wish.profile, key=_STRICTER.index) if "profile" in members else policy.profile,
+        profile=max(policy.profile, wish.profile, key=_STRICTER.index)
+        if "profile" in members
+        else policy.profile,
         write_roots=wish.write_roots or policy.write_roots,
         protected=tuple(dict.fromkeys(policy.protected + wish.protected)),
         tools=tuple(dict.fromkeys(policy.tools + wish.tools)),

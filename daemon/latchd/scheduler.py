@@ -37,6 +37,7 @@ class Scheduler:
         self._hub = hub
         self._places = places
         self._deadlines = Bell()
+        self._checkpoint_fails = False
 
     def look_again(self) -> None:
         self._deadlines.ring()
@@ -87,8 +88,11 @@ class Scheduler:
             await trio.to_thread.run_sync(self._engine.checkpoint)
             if _size(f"{self._places.database}-wal") > LOG_BYTES:
                 self._engine.checkpoint()
+            self._checkpoint_fails = False
         except Exception as error:  # of the store's own kind, which the rim does not know
-            self._hub.publish(self._engine.fault("checkpoint", type(error).__name__))
+            if not self._checkpoint_fails:  # the record leads to the next try, whose record …
+                self._checkpoint_fails = True
+                self._hub.publish(self._engine.fault("checkpoint", type(error).__name__))
 
     def _publish(self, work: Callable[[], list[Record]]) -> bool:
         """Do the work and publish what it wrote; whether it wrote anything."""

@@ -106,6 +106,7 @@ class Session(Generic[R]):
         self._buffer = FrameBuffer()
         self._broken: BadFrame | None = None
         self.state = State.READY
+        self.has_answered = False
 
     @property
     def is_between_requests(self) -> bool:
@@ -151,6 +152,7 @@ class Session(Generic[R]):
 
     def answer(self, answer: Answer) -> bytes:
         """The frame of the answer that is owed."""
+        self.has_answered = True
         return self._send(Signal.ANSWER, answer)
 
     def record(self, answer: Answer) -> bytes:

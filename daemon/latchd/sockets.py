@@ -23,7 +23,7 @@ BACKLOG: Final = 1024
 
 
 class Bound(msgspec.Struct, frozen=True):
-    """A listening socket. ``identity`` is the (device, inode) we bound, None for one that was passed to us."""
+    """A listening socket. ``identity``: the (device, inode) we bound, None when it was passed to us."""
 
     socket: socket.socket
     path: str

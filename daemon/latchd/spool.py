@@ -6,6 +6,7 @@ is told twice. A shim that still holds the old file may lose its line; the refus
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
 from collections import Counter
@@ -33,17 +34,23 @@ class Line(msgspec.Struct, frozen=True):
 def collect(path: str, journal: Journal) -> list[Record]:
     """Take the spool at ``path`` into records, and remove it. [] when there is none."""
     taken = f"{path}.taken"
-    records: list[Record] = []
-    # A daemon killed while it told of an earlier spool left that one here; it comes first.
-    for _ in range(2):
-        content = _read(taken)
-        if content is not None:
-            records += _tell(content, journal)
-            Path(taken).unlink()
-        try:
+    # A daemon that was killed while it told of an earlier spool left that one here; it comes first.
+    records = _tell_and_remove(taken, journal)
+    with contextlib.suppress(OSError):
+        if not Path(taken).exists():
             Path(path).rename(taken)
-        except OSError:
-            break
+            records += _tell_and_remove(taken, journal)
+    return records
+
+
+def _tell_and_remove(taken: str, journal: Journal) -> list[Record]:
+    """A store that can't take the gaps leaves the file for the next look."""
+    content = _read(taken)
+    if content is None:
+        return []
+    records = _tell(content, journal)
+    if records or not content:
+        Path(taken).unlink()
     return records
 
 
@@ -64,7 +71,7 @@ def _read(path: str) -> bytes | None:
 
 
 def _tell(content: bytes, journal: Journal) -> list[Record]:
-    """One gap per kind of line, with how many there were: a day without a daemon is not a thousand records."""
+    """One gap per kind of line, with its count: a day without a daemon is not a thousand records."""
     found: Counter[tuple[str, str]] = Counter()
     junk = 0
     for raw in content[:MAX_BYTES].splitlines():

@@ -184,10 +184,19 @@ def _searched(call: Call, context: Context) -> Iterator[PathFact]:
         # A content search's pattern is text; only a file search's is a path.
         if not isinstance(value, str) or (key == "pattern" and call.tool.lower() in ("grep", "search", "rg")):
             continue
-        if value.startswith(("/", "~")):
-            yield _path(value, Access.READ, context, recursive=True)
-        elif roots[0]:
-            yield _path(f"{roots[0].rstrip('/')}/{value}", Access.READ, context, recursive=True)
+        for alternative in _alternatives(value):
+            rooted = alternative.startswith(("/", "~")) or not roots[0]
+            text = alternative if rooted else f"{roots[0].rstrip('/')}/{alternative}"
+            yield _path(text, Access.READ, context, recursive=True)
+
+
+def _alternatives(glob: str) -> tuple[str, ...]:
+    """The texts that one brace list stands for; deeper nesting stays as written."""
+    head, opened, rest = glob.partition("{")
+    inner, closed, tail = rest.partition("}")
+    if not opened or not closed or "{" in inner:
+        return (glob,)
+    return tuple(f"{head}{choice}{tail}" for choice in inner.split(",")[:64])
 
 
 def _patched(call: Call, context: Context) -> Iterator[PathFact]:

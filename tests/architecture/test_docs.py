@@ -25,7 +25,7 @@ def pins() -> Iterator[tuple[str, str]]:
         yield match[1], match[2]
 
 
-@pytest.mark.parametrize(("file", "title"), pins(), ids=lambda value: value.rpartition("/")[2])
+@pytest.mark.parametrize(("file", "title"), list(pins()), ids=lambda value: value.rpartition("/")[2])
 def test_a_pinned_promise_has_the_test_it_names(file: str, title: str) -> None:
     path = REPOSITORY / file
     assert path.is_file(), f"{file} is gone; the promise in docs/invariants.md has no test"

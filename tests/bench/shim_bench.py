@@ -1,6 +1,6 @@
 """Whole hook calls against the bare start of the same interpreter, interleaved in one run.
 
-    python tests/bench/shim_bench.py [--runs 30] [--runtime-dir DIR]
+    [PYTHONPATH=client:contracts] python tests/bench/shim_bench.py [--runs 30] [--runtime-dir DIR]
 
 Without ``--runtime-dir`` a server that allows everything answers; with it, the daemon that lives
 there. The ratio of medians is the figure to hold: times alone say more of the machine.

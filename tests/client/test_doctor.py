@@ -15,8 +15,8 @@ import pytest
 
 from latch_client import cli
 from latch_client.install import doctor, systemd
-from latch_client.install.doctor import Check, Grade
 from latch_client.install.hook_line import HOOK
+from latch_client.install.scene import Check, Grade, gather
 from latch_client.locate import places
 from latch_contracts import wire
 from latch_contracts.frames import FrameBuffer, pack
@@ -85,7 +85,7 @@ def daemon(here: Places, answer: wire.Answer) -> Generator[None]:
 
 def examined(here: Places) -> dict[str, list[Check]]:
     found: dict[str, list[Check]] = {}
-    for check in doctor.examine(doctor.gather(here)):
+    for check in doctor.examine(gather(here)):
         found.setdefault(check.name, []).append(check)
     return found
 

@@ -532,7 +532,7 @@ def test_a_daemon_started_by_the_hook_gets_nothing_of_the_agent(tmp_path: Path) 
     os.close(other)
     words, cwd, *rest = report.read_text().splitlines()
 
-    assert (words, cwd) == ("-I -m latchd", "/")
+    assert (words, cwd) == ("-P -m latchd", "/")
     assert "sk-secret" not in "\n".join(rest)
     assert {"HOME=/h", "XDG_RUNTIME_DIR=/r", "LATCHD_STATE_DIR=/s"} <= set(rest)
     assert [line for line in rest if "pipe:" in line or "socket:" in line] == []

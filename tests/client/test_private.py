@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from latch_client import private
+from latch_client.errors import CommandError
 
 pytestmark = pytest.mark.slow
 
@@ -28,5 +29,5 @@ def test_a_private_daemon_answers_and_leaves_nothing_behind() -> None:
 def test_a_daemon_that_refuses_its_config_is_told_in_its_own_words() -> None:
     started = private.daemon(config='profile = "reckless"')
 
-    with pytest.raises(private.PrivateError, match="the daemon did not get ready: latchd: "):
+    with pytest.raises(CommandError, match="the daemon did not start: latchd: "):
         started.__enter__()

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from corpora import SHARED_DATA, needs_shared_data
 from latch_client import fallbacks, shim
 from latch_contracts import frames, places, wire
 from latch_contracts.connectors import CONNECTORS
@@ -299,3 +300,28 @@ def test_every_reason_is_one_plain_line_with_a_way_out(why: str) -> None:
     assert fallbacks.WHY[why].isprintable()
     assert "; " in fallbacks.WHY[why]
     assert fallbacks.printable(fallbacks.WHY[why]) == fallbacks.WHY[why]
+
+
+def live_payloads() -> list[Path]:
+    return sorted(
+        path for path in (SHARED_DATA / "live-payloads" / "claude").glob("*.json") if path.stem != "index"
+    )
+
+
+@needs_shared_data
+def test_a_real_payload_ends_where_it_ends_and_its_event_is_certain() -> None:
+    payloads = live_payloads()
+    seen: dict[str, tuple[bool, bool, str]] = {}
+    for path in payloads:
+        payload = path.read_bytes().rstrip()
+        extent = shim.Extent()
+        seen[path.name] = (
+            extent.feed(payload[:-1]),
+            extent.feed(payload[-1:]),
+            fallbacks.certain_event("claudecode", payload, ""),
+        )
+
+    assert len(payloads) > 100
+    assert seen == {
+        path.name: (False, True, json.loads(path.read_bytes())["hook_event_name"]) for path in payloads
+    }

@@ -142,7 +142,7 @@ def test_the_json_form_names_what_changed(home: Path, capsys: pytest.CaptureFixt
     ("command", "line"),
     [
         (["/usr/bin/latchd"], "ExecStart=/usr/bin/latchd --flag %t"),
-        (["/p/python", "-I", "-m", "latchd"], "ExecStart=/p/python -I -m latchd --flag %t"),
+        (["/p/python", "-P", "-m", "latchd"], "ExecStart=/p/python -P -m latchd --flag %t"),
         (["/100%/$x/latchd"], "ExecStart=/100%%/$$x/latchd --flag %t"),
         (['/a "b"/latchd'], 'ExecStart="/a \\"b\\"/latchd" --flag %t'),
     ],
@@ -161,7 +161,7 @@ def test_the_daemon_beside_this_interpreter_comes_first(
     monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
 
-    assert systemd.daemon_command() == [str(tmp_path / "python"), "-I", "-m", "latchd"]
+    assert systemd.daemon_command() == [str(tmp_path / "python"), "-P", "-m", "latchd"]
 
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin" / "latchd").touch(0o755)

@@ -137,7 +137,9 @@ def test_a_file_that_is_not_json_is_left(home: Path, capsys: pytest.CaptureFixtu
     settings_of(home).write_text("{")
 
     assert uninstall() == 1
-    assert "the file is left as it is" in capsys.readouterr().err
+    assert capsys.readouterr().err.startswith(
+        f"latchctl: `{settings_of(home)}` is left as it is: it is not JSON"
+    )
     assert settings_of(home).read_text() == "{"
 
 

@@ -26,6 +26,7 @@ _PACKAGES: Final = {
     "aarch64": "@anthropic-ai/claude-code-linux-arm64",
 }
 _NPM_SECONDS: Final = 280.0
+_DONE: Final = {"type": "text", "text": "done"}
 
 
 class NotInstallable(Exception):
@@ -131,8 +132,14 @@ class Conversation:
         return self._hear()
 
     def finish(self) -> dict[str, Any]:
-        """The last message; waits for the CLI's end and gives its own summary of the run."""
-        self._answer(({"type": "text", "text": "done"},))
+        """The model has no more calls; waits for the CLI's end and gives its own summary of the run.
+
+        What it is still told meanwhile, of background tasks that ended, changes nothing of that.
+        """
+        self._answer((_DONE,))
+        while self._is_told():
+            self._hear()
+            self._answer((_DONE,))
         self._process.wait(SECONDS)
         lines = [json.loads(line) for line in self._output.read_text("utf-8").splitlines()]
         return next(line for line in reversed(lines) if line.get("type") == "result")
@@ -144,14 +151,20 @@ class Conversation:
         self._waiting = None
 
     def _hear(self) -> list[Told]:
+        if not self._is_told():
+            said = self._errors.read_text("utf-8", "replace") + self._output.read_text("utf-8", "replace")
+            raise Ended(f"claude ended while its model had more to say; its own words: {said[-2000:]}")
+        self._waiting = self._control.accept()[0]
+        with self._waiting.makefile("rb") as lines:
+            return [Told(**result) for result in json.loads(lines.readline())]
+
+    def _is_told(self) -> bool:
+        """Wait for the next request to the model, or the CLI's end. Raises Ended when neither comes."""
         pidfd = os.pidfd_open(self._process.pid)
         try:
             ready, _, _ = select.select([self._control.fileno(), pidfd], [], [], SECONDS)
         finally:
             os.close(pidfd)
-        if self._control.fileno() not in ready:
-            said = self._errors.read_text("utf-8", "replace") + self._output.read_text("utf-8", "replace")
-            raise Ended(f"claude ended or fell silent; it said: {said[-2000:]}")
-        self._waiting = self._control.accept()[0]
-        with self._waiting.makefile("rb") as lines:
-            return [Told(**result) for result in json.loads(lines.readline())]
+        if not ready:
+            raise Ended(f"claude neither asked its model nor ended within {SECONDS:g} s")
+        return self._control.fileno() in ready

@@ -9,6 +9,7 @@ queued: the agent waits for as long as the test thinks. Standard library only.
 from __future__ import annotations
 
 import json
+import secrets
 import socket
 import sys
 from collections.abc import Iterator
@@ -46,7 +47,7 @@ def events(model: str, blocks: list[dict[str, Any]]) -> Iterator[dict[str, Any]]
     """The stream of one assistant message, as the API sends it."""
     usage = {"input_tokens": 1, "output_tokens": 1}
     message: dict[str, Any] = {
-        "id": "msg_live",
+        "id": f"msg_{secrets.token_hex(8)}",  # the CLI joins messages of one id
         "type": "message",
         "role": "assistant",
         "model": model,

@@ -20,6 +20,9 @@ from typing import Any, Final
 import msgspec
 
 from latch_client import private
+from latch_client.errors import DONE
+from latch_client.output import print_json, with_json
+from latch_client.subparsers import Subparsers
 from latch_contracts.frames import FrameBuffer, pack
 from latch_contracts.wire import VERSION, HookRequest, decode_answer, encode
 
@@ -48,28 +51,27 @@ class Times(msgspec.Struct, frozen=True):
         )
 
 
-def add(subparsers: Any) -> None:
-    parser = subparsers.add_parser("bench", help="measure what latchd costs on this machine")
-    parser.add_argument("--runs", type=int, default=30, metavar="N", help="whole-hook runs (default 30)")
-    parser.add_argument(
-        "--decisions", type=int, default=1000, metavar="N", help="decisions asked (default 1000)"
+def add(subparsers: Subparsers) -> None:
+    parser = subparsers.add_parser(
+        "bench",
+        help="measure what latchd costs on this machine",
+        description="Measure a whole hook call and a decision against a private daemon, each beside a floor "
+        "that is timed in turn with it.",
     )
-    parser.add_argument("--json", action="store_true", help="one JSON object")
+    parser.add_argument("--runs", type=int, default=30, metavar="N", help="whole-hook runs (default 30)")
+    parser.add_argument("--decisions", type=int, default=1000, metavar="N", help="decisions (default 1000)")
+    with_json(parser)
     parser.set_defaults(func=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    try:
-        with private.daemon() as daemon:
-            figures = measure(daemon, max(3, arguments.runs), max(10, arguments.decisions))
-    except private.PrivateError as error:
-        print(f"latchctl: {error}", file=sys.stderr)
-        return 1
+    with private.daemon() as daemon:
+        figures = measure(daemon, max(3, arguments.runs), max(10, arguments.decisions))
     if arguments.json:
-        print(msgspec.json.encode(figures).decode())
+        print_json(msgspec.to_builtins(figures))
     else:
         print("\n".join(_lines(figures)))
-    return 0
+    return DONE
 
 
 def measure(daemon: private.Private, runs: int, decisions: int) -> dict[str, Any]:

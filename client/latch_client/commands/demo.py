@@ -11,12 +11,15 @@ import json
 import subprocess
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, Final
 
 import msgspec
 
 from latch_client import link, paint, private
+from latch_client.errors import DONE, FAILED
 from latch_client.render_records import line as record_line
+from latch_client.subparsers import Subparsers
 
 _SESSION: Final = "demo-session"
 
@@ -37,9 +40,16 @@ _README: Final = {"file_path": "{project}/README.md"}
 _OK: Final = {"stdout": "", "stderr": "", "interrupted": False, "isImage": False, "noOutputExpected": False}
 
 SCENES: Final[Sequence[Scene]] = (
-    Scene("reads a file of the project", "PreToolUse", "call_1", "passes", "Read", _README),
     Scene(
-        "the read succeeds: now it is history",
+        "The agent reads a file of its project: allowed, and pending",
+        "PreToolUse",
+        "call_1",
+        "passes",
+        "Read",
+        _README,
+    ),
+    Scene(
+        "The read succeeds under the same id: now it is a step",
         "PostToolUse",
         "call_1",
         "hears nothing",
@@ -48,25 +58,43 @@ SCENES: Final[Sequence[Scene]] = (
         {"tool_response": {"type": "text", "file": {"filePath": "README.md"}}},
     ),
     Scene(
-        "wants the home directory gone",
+        "The agent wants the home directory gone: refused",
         "PreToolUse",
         "call_2",
         "is refused",
         arguments={"command": "cd build && rm -rf ~"},
     ),
-    Scene("runs the tests", "PreToolUse", "call_3", "passes", arguments={"command": "make test"}),
     Scene(
-        "they fail: nothing becomes history",
+        "The agent runs the tests: allowed, and pending",
+        "PreToolUse",
+        "call_3",
+        "passes",
+        arguments={"command": "make test"},
+    ),
+    Scene(
+        "The tests fail: nothing is promoted",
         "PostToolUseFailure",
         "call_3",
         "hears nothing",
         arguments={"command": "make test"},
         more={"error": "Exit code 2\nmake: *** [test] Error 1", "is_interrupt": False},
     ),
-    Scene("starts a long build", "PreToolUse", "call_4", "passes", arguments={"command": "make all"}),
-    Scene("the turn ends first", "Stop", "", "hears nothing", more={"stop_hook_active": False}),
     Scene(
-        "the build's result comes late: it changes nothing",
+        "The agent starts a long build: allowed, and pending",
+        "PreToolUse",
+        "call_4",
+        "passes",
+        arguments={"command": "make all"},
+    ),
+    Scene(
+        "The turn ends before the build does: what is pending is cut",
+        "Stop",
+        "",
+        "hears nothing",
+        more={"stop_hook_active": False},
+    ),
+    Scene(
+        "The result of the build comes late: it changes nothing",
         "PostToolUse",
         "call_4",
         "hears nothing",
@@ -76,18 +104,19 @@ SCENES: Final[Sequence[Scene]] = (
 )
 
 
-def add(subparsers: Any) -> None:
-    parser = subparsers.add_parser("demo", help="replay a session through the real hook and a private daemon")
+def add(subparsers: Subparsers) -> None:
+    parser = subparsers.add_parser(
+        "demo",
+        help="replay a session through the real hook and a private daemon",
+        description="Replay a written session through the real hook and a private daemon: what the agent is "
+        "told, and what the records say. Runs no tool and touches nothing of yours.",
+    )
     parser.set_defaults(func=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    try:
-        with private.daemon() as daemon:
-            return 0 if play(daemon) else 1
-    except private.PrivateError as error:
-        print(f"latchctl: {error}", file=sys.stderr)
-        return 1
+    with private.daemon() as daemon:
+        return DONE if play(daemon) else FAILED
 
 
 def play(daemon: private.Private) -> bool:
@@ -105,24 +134,24 @@ def play(daemon: private.Private) -> bool:
         )
         told = _told(scene, done)
         as_written &= told == scene.expect
-        print(
-            f"{number}. The agent {scene.title}."
-            if scene.event == "PreToolUse"
-            else f"{number}. {scene.title[0].upper()}{scene.title[1:]}."
-        )
-        subject = scene.arguments.get("command") or scene.arguments.get("file_path", "").format(
-            project=project
-        )
-        print(f"   {scene.event} {scene.tool if scene.call else ''} {subject}".rstrip())
-        print(
-            f"   the agent {told} (exit code {done.returncode})"
-            + (f": {done.stderr.decode().strip()}" if done.stderr else "")
-        )
+        print(f"{number}. {scene.title}")
+        print(f"   agent   {scene.event} {_subject(scene, project)}".rstrip())
+        print(f"   hook    the agent {told} (exit code {done.returncode})")
+        if done.stderr:
+            print(f"           {done.stderr.decode().strip()}")
         for record in link.history(daemon.places, cursor=cursor):
             cursor = record.seq
-            print(f"     {record_line(record, colour=colour)}")
+            print(f"   tail    {record_line(record, colour=colour)}")
         print()
     return as_written
+
+
+def _subject(scene: Scene, project: Path) -> str:
+    """The tool and what it is about, as the agent would show it."""
+    if not scene.call:
+        return ""
+    words = (scene.arguments.get(key, "") for key in ("command", "file_path"))
+    return " ".join((scene.tool, *(word.format(project=project) for word in words if word)))
 
 
 def _payload(scene: Scene, project: str) -> bytes:

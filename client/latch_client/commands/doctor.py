@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 
 from latch_client.errors import DONE, FAILED
-from latch_client.install.doctor import Grade, examine, gather
+from latch_client.install.doctor import examine
+from latch_client.install.scene import Grade, gather
 from latch_client.locate import places
 from latch_client.output import print_json, with_json
 from latch_client.paint import printable

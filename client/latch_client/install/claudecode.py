@@ -11,7 +11,7 @@ import os
 import py_compile
 import shutil
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -57,14 +57,15 @@ def settings_path(scope: str, given: str = "") -> Path:
 def plan_install(settings: Path, line: str, agent_version: str, recorded: ledger.Installed | None) -> Plan:
     """What the file becomes with exactly our handlers in it. Raises InstallError when it can't hold them."""
     before = files.read(settings)
-    text = splice.checked(splice.EMPTY.encode() if before is None else before)
-    groups = claude.groups(line, agent_version)
-    if claude.hook_problems(text.encode(), line, agent_version) or not _handlers_are(text, groups):
-        plain = _freed(settings, text, recorded)
-        text = splice.with_groups(splice.EMPTY if plain is None else plain, groups)
-    problems = claude.hook_problems(text.encode(), line, agent_version)
-    if problems:
-        raise InstallError(f"`{settings}` is left as it is: with it no hook would run: {problems[0]}")
+    with _left_as_it_is(settings):
+        text = splice.checked(splice.EMPTY.encode() if before is None else before)
+        groups = claude.groups(line, agent_version)
+        if claude.hook_problems(text.encode(), line, agent_version) or not _handlers_are(text, groups):
+            plain = _freed(settings, text, recorded)
+            text = splice.with_groups(splice.EMPTY if plain is None else plain, groups)
+        problems = claude.hook_problems(text.encode(), line, agent_version)
+        if problems:
+            raise InstallError(f"with it no hook would run: {problems[0]}")
     return Plan(settings, before, text.encode())
 
 
@@ -73,8 +74,17 @@ def plan_uninstall(settings: Path, recorded: ledger.Installed | None) -> Plan:
     before = files.read(settings)
     if before is None:
         return Plan(settings, None, None)
-    freed = _freed(settings, splice.checked(before), recorded)
+    with _left_as_it_is(settings):
+        freed = _freed(settings, splice.checked(before), recorded)
     return Plan(settings, before, None if freed is None else freed.encode())
+
+
+@contextlib.contextmanager
+def _left_as_it_is(settings: Path) -> Generator[None]:
+    try:
+        yield
+    except InstallError as error:
+        raise InstallError(f"`{settings}` is left as it is: {error}") from error
 
 
 def install(plan: Plan, places: Places, line: str, agent_version: str, scope: str) -> Path | None:

@@ -5,7 +5,6 @@ Nothing is changed and nothing is started; the daemon is asked for its status an
 
 from __future__ import annotations
 
-import enum
 import os
 import stat
 import sys
@@ -13,50 +12,20 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
-import msgspec
-
-from latch_client import link, running
+from latch_client import running
 from latch_client.errors import CommandError
-from latch_client.install import claudecode, config, files, ledger, systemd
+from latch_client.install import config, files, systemd
 from latch_client.install.hook_line import HOOK, HookWords, words_of
-from latch_contracts import wire
+from latch_client.install.scene import Check, Grade, Scene
 from latch_contracts.connectors.claudecode import CONTRACT
 from latch_contracts.connectors.claudecode import settings as claude
 from latch_contracts.contract import Compatibility
-from latch_contracts.places import Places
 
 MANAGED_SETTINGS: Final = Path("/etc/claude-code/managed-settings.json")
 
 _START: Final = "start the daemon with `latchctl up`"
 _RESTART: Final = "run `latchctl down` and `latchctl up`"
 _INSTALL: Final = "run `latchctl install claudecode`"
-
-
-class Grade(enum.StrEnum):
-    OK = "ok"
-    WARN = "warn"
-    FAIL = "fail"
-
-
-class Check(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One thing looked at. ``way_out`` is what to do, "" when nothing is to be done."""
-
-    name: str
-    grade: Grade
-    found: str
-    way_out: str = ""
-
-
-class Scene(msgspec.Struct, frozen=True):
-    """What the checks look at, gathered once."""
-
-    places: Places
-    working_directory: Path
-    entries: dict[str, ledger.Entry]
-    entries_why: str
-    status: wire.Status | None
-    status_why: str
-    agent_version: str
 
 
 def examine(scene: Scene) -> list[Check]:
@@ -68,35 +37,6 @@ def examine(scene: Scene) -> list[Check]:
         except (CommandError, OSError) as error:
             found.append(Check(check.__name__.removeprefix("_"), Grade.FAIL, str(error)))
     return found
-
-
-def gather(places: Places) -> Scene:
-    status, why = ask_status(places.hook_socket)
-    entries, entries_why = _entries(places)
-    return Scene(
-        places=places,
-        working_directory=Path.cwd(),
-        entries=entries,
-        entries_why=entries_why,
-        status=status,
-        status_why=why,
-        agent_version=claudecode.agent_version(),
-    )
-
-
-def _entries(places: Places) -> tuple[dict[str, ledger.Entry], str]:
-    try:
-        return ledger.load(places), ""
-    except CommandError as error:
-        return {}, str(error)
-
-
-def ask_status(path: str) -> tuple[wire.Status | None, str]:
-    """The daemon's status, or None and why there is none, with the way out in it."""
-    try:
-        return link.ask(path, wire.StatusRequest(wire.VERSION), wire.Status), ""
-    except CommandError as error:
-        return None, str(error)
 
 
 def _python(scene: Scene) -> Iterator[Check]:

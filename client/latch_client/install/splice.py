@@ -29,7 +29,7 @@ def checked(settings: bytes) -> str:
     try:
         strict_json.loads(settings)
     except BadPayload as error:
-        raise InstallError(f"the file is left as it is: {error}") from error
+        raise InstallError(f"it {error.why}" if error.field == "payload" else str(error)) from error
     return settings.decode("utf-8")
 
 
@@ -159,4 +159,4 @@ class _Put:
 
 def _expect(member: Member, opening: str, why: str) -> None:
     if member.value.opening != opening:
-        raise InstallError(f"the file is left as it is: {why}")
+        raise InstallError(why)

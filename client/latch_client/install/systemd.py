@@ -66,7 +66,7 @@ def daemon_command() -> list[str]:
     if beside.is_file():
         return [str(beside)]
     found = shutil.which("latchd")
-    return [str(Path(found).absolute())] if found else [sys.executable, "-I", "-m", "latchd"]
+    return [str(Path(found).absolute())] if found else [sys.executable, "-P", "-m", "latchd"]
 
 
 def with_program(unit: str, command: list[str]) -> str:

@@ -58,16 +58,22 @@ def check(subject: Subject) -> Finding | None:
     """The floor's own refusal of one call, or None."""
     connector = CONNECTORS.get(subject.event.connector)
     if fault := policy_fault(subject.policy, connector.contract if connector else None):
-        return _finding("floor.policy-tools", f"{fault}. Every call is refused until the person mends the policy")
+        return _finding(
+            "floor.policy-tools", f"{fault}. Every call is refused until the person mends the policy"
+        )
     call = subject.event.call
     if call is None:
         return _finding("floor.no-call", "the event carries no tool call. Nothing can be judged")
     if call.surface is Surface.SHELL:
         if call.command is None or not call.command.strip():
-            return _finding("floor.invalid-call", f"`{call.tool[:60]}` needs its command as text. Give one that is not blank")
+            return _finding(
+                "floor.invalid-call",
+                f"`{call.tool[:60]}` needs its command as text. Give one that is not blank",
+            )
     elif subject.facts.status is Status.INVALID:
         return _finding(
-            "floor.invalid-call", f"`{call.tool[:60]}` lacks an argument it needs, or has it in the wrong type. Give it as text"
+            "floor.invalid-call",
+            f"`{call.tool[:60]}` lacks an argument it needs, or has it in the wrong type. Give it as text",
         )
     return None
 

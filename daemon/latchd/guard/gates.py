@@ -25,11 +25,26 @@ _OUTSIDE: Final = frozenset((Place.OUTSIDE, Place.HOME, Place.SYSTEM, Place.ROOT
 _DIRECTORY_MAKERS: Final = frozenset(("mkdir", "gmkdir"))
 
 
+# A service that is started or restarted ends with the machine; these verbs make it come back.
+_SERVICES: Final = frozenset(
+    "systemctl service rc-service initctl sv s6-svc screen tmux nohup setsid".split()
+)
+_LASTING: Final = frozenset(
+    "enable reenable link edit preset add-wants add-requires set-environment import-environment".split()
+)
+
+
 def _written(subject: Subject) -> Iterator[tuple[Command, PathFact]]:
     """Paths that are written, and those that a move or a patch takes away."""
     for command, fact in subject.touched(Access.WRITE, Access.APPEND, Access.DELETE):
         leaves = Operation.MOVE in command.operations or command.kind is Kind.TOOL
         if fact.access is not Access.DELETE or leaves:
+            yield command, fact
+
+
+def _changed_rights(subject: Subject) -> Iterator[tuple[Command, PathFact]]:
+    for command, fact in subject.touched(Access.METADATA):
+        if Operation.PERMISSION_CHANGE in command.operations:
             yield command, fact
 
 
@@ -41,8 +56,10 @@ def _spellings(subject: Subject, fact: PathFact) -> Iterator[str]:
 
 
 def _outside(subject: Subject) -> Iterator[Hit]:
-    for command, fact in _written(subject):
-        if fact.value.startswith(("/dev/tcp/", "/dev/udp/")) or not (fact.resolved or command.kind is Kind.TOOL):
+    for command, fact in (*_written(subject), *_changed_rights(subject)):
+        if fact.value.startswith(("/dev/tcp/", "/dev/udp/")) or not (
+            fact.resolved or command.kind is Kind.TOOL
+        ):
             continue
         found = where(subject, fact)
         if found in _OUTSIDE or (found is Place.DYNAMIC and command.kind is Kind.TOOL):
@@ -59,7 +76,10 @@ def _protected(subject: Subject) -> Iterator[Hit]:
         for path in _spellings(subject, fact):
             if fragment := protected(path, subject.home, subject.policy.protected):
                 yield Hit(
-                    command.id, shown(fact), f"`{shown(fact)}` is protected by `{fragment}`", "leave it as it is, or ask the person"
+                    command.id,
+                    shown(fact),
+                    f"`{shown(fact)}` is protected by `{fragment}`",
+                    "leave it as it is, or ask the person",
                 )
                 break
 
@@ -70,13 +90,16 @@ def _persistence(subject: Subject) -> Iterator[Hit]:
             continue
         for path in _spellings(subject, fact):
             if persistence(path, subject.home) or control_plane(path, subject.home):
-                yield Hit(command.id, shown(fact), f"`{shown(fact)}` is run or obeyed later, by itself", _PROPOSE)
+                yield Hit(
+                    command.id, shown(fact), f"`{shown(fact)}` is run or obeyed later, by itself", _PROPOSE
+                )
                 break
 
 
 def _schedule(subject: Subject) -> Iterator[Hit]:
     for command in subject.acting():
-        if Operation.SCHEDULE in command.operations and "schedule-remove" not in command.details:
+        lasting = command.program not in _SERVICES or bool(_LASTING & set(command.argv[1:]))
+        if Operation.SCHEDULE in command.operations and lasting and "schedule-remove" not in command.details:
             yield Hit(
                 command.id,
                 " ".join(command.argv[:3]).replace("\0", "$…")[:60],
@@ -92,7 +115,10 @@ def _credential(subject: Subject) -> Iterator[Hit]:
         for path in _spellings(subject, fact):
             if credential(path, subject.home):
                 yield Hit(
-                    command.id, shown(fact), f"`{shown(fact)}` is a credential", "write a template, and let the person fill it in"
+                    command.id,
+                    shown(fact),
+                    f"`{shown(fact)}` is a credential",
+                    "write a template, and let the person fill it in",
                 )
                 break
 
@@ -117,41 +143,89 @@ def _stale(subject: Subject) -> Iterator[Hit]:
     for command, fact in _by_tool(subject, Surface.WRITE, Surface.EDIT, Surface.PATCH):
         view = subject.view(fact.resolved)
         if view is not None and view.knowledge is Knowledge.STALE:
-            yield Hit(command.id, shown(fact), f"`{shown(fact)}` has changed since it was read", "read it again first")
+            yield Hit(
+                command.id,
+                shown(fact),
+                f"`{shown(fact)}` has changed since it was read",
+                "read it again first",
+            )
 
 
 def _unknown(subject: Subject) -> Iterator[Hit]:
     for command, fact in _by_tool(subject, Surface.WRITE):
         view = subject.view(fact.resolved)
         if view is not None and view.exists and view.knowledge is Knowledge.UNKNOWN:
-            yield Hit(command.id, shown(fact), f"`{shown(fact)}` exists and was not read in this session", "read it first")
+            yield Hit(
+                command.id,
+                shown(fact),
+                f"`{shown(fact)}` exists and was not read in this session",
+                "read it first",
+            )
 
 
 GATES: Final = (
     Rule(
-        "write.outside-roots", "a file outside the write roots is written", Group.WRITE_OUTSIDE, Severity.MEDIUM, _outside,
-        denies=("echo x > /home/dev/other/a", "tee ~/a", "cp a /home/dev/b", "mv a ~/b", "sed -i s/a/b/ /home/dev/other/a"),
+        "write.outside-roots",
+        "a file outside the write roots is written",
+        Group.WRITE_OUTSIDE,
+        Severity.MEDIUM,
+        _outside,
+        denies=(
+            "echo x > /home/dev/other/a",
+            "tee ~/a",
+            "cp a /home/dev/b",
+            "mv a ~/b",
+            "sed -i s/a/b/ /home/dev/other/a",
+        ),
         passes=("echo x > a", "tee /tmp/x", "cp a b", "cat ~/a", "ls > /dev/null"),
     ),
     Rule(
-        "write.protected", "a protected path is written", Group.PROTECTED, Severity.HIGH, _protected,
+        "write.protected",
+        "a protected path is written",
+        Group.PROTECTED,
+        Severity.HIGH,
+        _protected,
         denies=("echo x > .git/hooks/pre-commit", "cp a .git/config", "tee -a .git/info/attributes"),
         passes=("echo x > .gitignore", "cat .git/config", "git commit -m x"),
     ),
     Rule(
-        "write.persistence", "something that runs later by itself is written", Group.PERSISTENCE, Severity.HIGH, _persistence,
-        denies=("echo 'alias ls=rm' >> ~/.bashrc", "cp u.service ~/.config/systemd/user/", "tee /etc/cron.d/x", "ln -s a ~/.local/bin/git"),
+        "write.persistence",
+        "something that runs later by itself is written",
+        Group.PERSISTENCE,
+        Severity.HIGH,
+        _persistence,
+        denies=(
+            "echo 'alias ls=rm' >> ~/.bashrc",
+            "cp u.service ~/.config/systemd/user/",
+            "tee /etc/cron.d/x",
+            "ln -s a ~/.local/bin/git",
+        ),
         passes=("echo x >> notes.md", "cat ~/.bashrc", "mkdir -p ~/.config/systemd/user"),
     ),
     Rule(
-        "write.schedule", "something is set to run later", Group.PERSISTENCE, Severity.HIGH, _schedule,
-        denies=("crontab jobs", "echo ls | at now + 1 hour"), passes=("crontab -l",),
+        "write.schedule",
+        "something is set to run later",
+        Group.PERSISTENCE,
+        Severity.HIGH,
+        _schedule,
+        denies=("crontab jobs", "echo ls | at now + 1 hour", "systemctl --user enable x"),
+        passes=("crontab -l", "service nginx restart"),
     ),
     Rule(
-        "write.credential", "a credential file is written", Group.CREDENTIAL, Severity.HIGH, _credential,
+        "write.credential",
+        "a credential file is written",
+        Group.CREDENTIAL,
+        Severity.HIGH,
+        _credential,
         denies=("echo A=1 > .env", "cp k ~/.ssh/id_rsa", "tee ~/.aws/credentials"),
         passes=("cp .env.example .env", "echo x > .env.example", "mkdir -p ~/.ssh"),
     ),
     Rule("write.stale", "a file changed since it was read", Group.STALE, Severity.MEDIUM, _stale),
-    Rule("write.overwrite-unknown", "a file nobody read is replaced", Group.OVERWRITE_UNKNOWN, Severity.MEDIUM, _unknown),
+    Rule(
+        "write.overwrite-unknown",
+        "a file nobody read is replaced",
+        Group.OVERWRITE_UNKNOWN,
+        Severity.MEDIUM,
+        _unknown,
+    ),
 )

@@ -105,6 +105,8 @@ def meets(part: str, wanted: str) -> bool:
         return True
     if not _WILD & set(part):
         return _glob(wanted, part) if _WILD & set(wanted) else False
+    if wanted.startswith("*"):  # known by its ending alone: the glob must show that ending
+        return max(wanted.split("*"), key=len) in part
     fixed = _fixed_prefix(part)
     if len(fixed) < (2 if fixed.startswith(".") else 3):
         return False
@@ -200,13 +202,14 @@ class Place(enum.StrEnum):
 
 
 _SCRATCH: Final = tuple(
-    components(text) for text in ("/tmp", "/var/tmp", "/dev/shm", "/private/tmp", "/private/var/tmp")  # noqa: S108
+    components(text)
+    for text in ("/tmp", "/var/tmp", "/dev/shm", "/private/tmp", "/private/var/tmp")  # noqa: S108
 )
 _HARMLESS: Final = frozenset(
     "/dev/null /dev/zero /dev/full /dev/random /dev/urandom /dev/tty /dev/stdin /dev/stdout /dev/stderr /dev/ptmx".split()
 )
 _SYSTEM: Final = frozenset(
-    "etc usr bin sbin lib lib32 lib64 boot sys proc root dev var opt srv run snap system library applications nix".split()
+    "etc usr bin sbin lib lib32 lib64 boot sys proc root dev var run system nix".split()
 )
 
 
@@ -217,30 +220,37 @@ def place_of(path: str, roots: Iterable[str], home: str) -> Place:
     """
     if path in _HARMLESS or path.startswith(("/dev/fd/", "/proc/self/fd/")):
         return Place.HARMLESS
-    parts, whole = _anchored(components(path))
+    written = components(path)
+    parts, whole = _anchored(written)
+    wild = len(written) > len(parts)
     if not parts:
         return Place.ROOT
-    for root in _SCRATCH:
-        if parts[: len(root)] == root and len(parts) > len(root):
-            return Place.SCRATCH
     own = components(home)
     if own and own[: len(parts)] == parts:
         return Place.HOME
-    for text in roots:
-        root = components(text)
-        if not root or own[: len(root)] == root:
-            continue
+    projects = [root for root in map(components, roots) if not _is_no_project(root, own)]
+    for root in projects:
         if parts == root:
             return Place.PROJECT_ROOT if whole else Place.PROJECT
         if parts[: len(root)] == root:
             return Place.REPOSITORY if ".git" in parts[len(root) :] else Place.PROJECT
-        if root[: len(parts)] == parts:
-            return Place.OUTSIDE  # an ancestor takes the project with it
+    if any(root[: len(parts)] == parts for root in projects):
+        return Place.OUTSIDE  # an ancestor takes the project with it
+    for root in _SCRATCH:
+        # `/tmp/*` is every <something> of scratch; /tmp itself is not scratch
+        if parts[: len(root)] == root and (len(parts) > len(root) or wild):
+            return Place.SCRATCH
     if parts[0] == "dev":
         return Place.DEVICE
     if parts[0] in _HOMES and len(parts) <= 2:
         return Place.HOME
     return Place.SYSTEM if parts[0] in _SYSTEM else Place.OUTSIDE
+
+
+def _is_no_project(root: tuple[str, ...], own: tuple[str, ...]) -> bool:
+    """The machine, scratch itself, a home or what is above one."""
+    home = (len(root) <= 2 and root[:1] and root[0] in _HOMES) or root == ("root",)
+    return not root or own[: len(root)] == root or bool(home) or root in _SCRATCH
 
 
 def _anchored(parts: tuple[str, ...]) -> tuple[tuple[str, ...], bool]:

@@ -160,7 +160,7 @@ def _named(path: str, home: str) -> str:
 def holds_credentials(path: str, home: str) -> bool:
     """Whether everything below a path includes a home's credentials: the home itself or what is above it."""
     parts, own = components(path), components(home)
-    if not own:
+    if not own or not path.startswith("/"):
         return False
     # a trailing `*` or `.` takes what is in the directory
     while parts and not parts[-1].strip("*."):

@@ -36,7 +36,7 @@ def judge(subject: Subject, participants: Sequence[Participant] = PARTICIPANTS) 
     for participant in participants:
         try:
             found = participant.decide(subject)
-        except Exception as error:  # noqa: BLE001 (whatever it is, it must not open the door)
+        except Exception as error:
             failed = _failed(participant.name, error)
             return _refused(failed, participant.name, (*findings, failed), profile)
         weighed = [(finding, _action(subject, finding)) for finding in found]
@@ -104,7 +104,9 @@ def _verdict(action: Action, finding: Finding, participant: str, findings: Seque
 
 def _refused(finding: Finding, participant: str, findings: Sequence[Finding], profile: Profile) -> Verdict:
     if profile is Profile.OBSERVE:
-        return Verdict(action=Action.ALLOW, findings=tuple(_disposed(found, Action.ALLOW) for found in findings))
+        return Verdict(
+            action=Action.ALLOW, findings=tuple(_disposed(found, Action.ALLOW) for found in findings)
+        )
     return _verdict(Action.DENY, finding, participant, findings)
 
 

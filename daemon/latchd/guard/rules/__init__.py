@@ -9,6 +9,7 @@ from latchd.guard.rule import Rule
 from latchd.guard.rules import (
     control,
     credentials,
+    databases,
     destructive,
     egress,
     environment,
@@ -25,6 +26,7 @@ RULES: Final[tuple[Rule, ...]] = (
     *destructive.RULES,
     *git.RULES,
     *infrastructure.RULES,
+    *databases.RULES,
     *powershell.RULES,
     *egress.RULES,
     *environment.RULES,

@@ -21,7 +21,9 @@ _INSTEAD: Final = "the person can do this in their own terminal"
 _STOPPERS: Final = frozenset(
     "kill pkill killall killall5 skill systemctl service launchctl rc-service initctl s6-svc sv fuser".split()
 )
-_LOOKING: Final = frozenset("status is-active is-enabled show cat list-units list-unit-files list-sockets -0 -l".split())
+_LOOKING: Final = frozenset(
+    "status is-active is-enabled show cat list-units list-unit-files list-sockets -0 -l".split()
+)
 _PERSONS: Final = frozenset(("allow", "down", "uninstall", "install"))
 _MUTATES: Final = (Access.WRITE, Access.APPEND, Access.DELETE)
 # Assignments stand before a command, after `export` or `env`: quoted text elsewhere is no assignment.
@@ -44,9 +46,12 @@ def _own_files(subject: Subject) -> Iterator[Hit]:
         for path in _spelled(subject, fact):
             name = path.rpartition("/")[2]
             secret = name in ("latchd.key", "hook.token", "hook.sock") and own(path, subject.home)
-            if fact.access in _MUTATES and own(path, subject.home) or secret:
+            if (fact.access in _MUTATES and own(path, subject.home)) or secret:
                 yield Hit(
-                    command.id, path.replace("\0", "$…")[:160], f"`{path[:120]}` belongs to the guard".replace("\0", "$…"), _INSTEAD
+                    command.id,
+                    path.replace("\0", "$…")[:160],
+                    f"`{path[:120]}` belongs to the guard".replace("\0", "$…"),
+                    _INSTEAD,
                 )
                 break
 
@@ -58,7 +63,9 @@ def _hook_files(subject: Subject) -> Iterator[Hit]:
                 yield Hit(
                     command.id,
                     path.replace("\0", "$…")[:160],
-                    f"`{path[:120]}` holds an agent's hooks, and a write there can take the guard away".replace("\0", "$…"),
+                    f"`{path[:120]}` holds an agent's hooks, and a write there can take the guard away".replace(
+                        "\0", "$…"
+                    ),
                     _INSTEAD,
                 )
                 break
@@ -93,7 +100,9 @@ def _persons_verb(command: Command) -> str:
         if word.rpartition("/")[2] == "latchctl" or word in ("latch_client.cli", "latch_client"):
             at = index
             break
-    if at < 0 or (at > 0 and command.program in ("echo", "grep", "rg", "git", "cat", "man", "which", "command", "type")):
+    if at < 0 or (
+        at > 0 and command.program in ("echo", "grep", "rg", "git", "cat", "man", "which", "command", "type")
+    ):
         return ""
     return next((word for word in words[at + 1 :] if word in _PERSONS), "")
 
@@ -111,34 +120,89 @@ def _environment(subject: Subject) -> Iterator[Hit]:
 
 RULES: Final = (
     Rule(
-        "self.files", "the guard's own files are touched", Group.SELF_PROTECTION, Severity.CRITICAL, _own_files,
-        denies=("echo x > ~/.config/latchd/config.toml", "rm -rf ~/.local/state/latchd", "cat ~/.local/state/latchd/latchd.key",
-                "sed -i s/a/b/ ~/.config/systemd/user/latchd.service", "rm .latchd.toml"),
-        passes=("cat ~/.config/latchd/config.toml", "ls ~/.local/state/latchd", "cat daemon/latchd/engine.py"),
+        "self.files",
+        "the guard's own files are touched",
+        Group.SELF_PROTECTION,
+        Severity.CRITICAL,
+        _own_files,
+        denies=(
+            "echo x > ~/.config/latchd/config.toml",
+            "rm -rf ~/.local/state/latchd",
+            "cat ~/.local/state/latchd/latchd.key",
+            "sed -i s/a/b/ ~/.config/systemd/user/latchd.service",
+            "rm .latchd.toml",
+        ),
+        passes=(
+            "cat ~/.config/latchd/config.toml",
+            "ls ~/.local/state/latchd",
+            "cat daemon/latchd/engine.py",
+        ),
     ),
     Rule(
-        "self.hooks", "an agent's hooks are changed", Group.SELF_PROTECTION, Severity.CRITICAL, _hook_files,
-        denies=("echo '{}' > ~/.claude/settings.json", "rm .claude/settings.local.json", "sed -i d ~/.codex/config.toml"),
+        "self.hooks",
+        "an agent's hooks are changed",
+        Group.SELF_PROTECTION,
+        Severity.CRITICAL,
+        _hook_files,
+        denies=(
+            "echo '{}' > ~/.claude/settings.json",
+            "rm .claude/settings.local.json",
+            "sed -i d ~/.codex/config.toml",
+        ),
         passes=("cat ~/.claude/settings.json", "ls ~/.claude"),
     ),
     Rule(
-        "self.socket", "something speaks to the guard's socket", Group.SELF_PROTECTION, Severity.CRITICAL, _sockets,
-        denies=("nc -U /run/user/1000/latchd/hook.sock", "socat - UNIX-CONNECT:/run/user/1000/latchd/hook.sock"),
+        "self.socket",
+        "something speaks to the guard's socket",
+        Group.SELF_PROTECTION,
+        Severity.CRITICAL,
+        _sockets,
+        denies=(
+            "nc -U /run/user/1000/latchd/hook.sock",
+            "socat - UNIX-CONNECT:/run/user/1000/latchd/hook.sock",
+        ),
         passes=("nc -U /tmp/a.sock",),
     ),
     Rule(
-        "self.stop", "the guard is stopped", Group.SELF_PROTECTION, Severity.CRITICAL, _stops,
-        denies=("systemctl --user stop latchd.service", "pkill -f latchd", "killall latchd", "systemctl --user disable latchd-hook.socket"),
+        "self.stop",
+        "the guard is stopped",
+        Group.SELF_PROTECTION,
+        Severity.CRITICAL,
+        _stops,
+        denies=(
+            "systemctl --user stop latchd.service",
+            "pkill -f latchd",
+            "killall latchd",
+            "systemctl --user disable latchd-hook.socket",
+        ),
         passes=("systemctl --user status latchd", "pkill node", "echo latchd"),
     ),
     Rule(
-        "self.command", "a command that is for the person alone", Group.SELF_PROTECTION, Severity.CRITICAL, _commands,
-        denies=("latchctl allow 1234", "latchctl down", "python3 -m latch_client.cli uninstall claudecode", "~/.local/bin/latchctl down"),
+        "self.command",
+        "a command that is for the person alone",
+        Group.SELF_PROTECTION,
+        Severity.CRITICAL,
+        _commands,
+        denies=(
+            "latchctl allow 1234",
+            "latchctl down",
+            "python3 -m latch_client.cli uninstall claudecode",
+            "~/.local/bin/latchctl down",
+        ),
         passes=("latchctl status", "latchctl explain 'rm -rf /'", "echo latchctl down"),
     ),
     Rule(
-        "self.environment", "where the guard is found is changed", Group.SELF_PROTECTION, Severity.CRITICAL, _environment,
-        denies=("LATCHD_RUNTIME_DIR=/tmp/x ls", "export LATCHD_STATE_DIR=/tmp", "XDG_RUNTIME_DIR=/tmp latchctl status", "env LATCHD_CONFIG_DIR=/x make"),
+        "self.environment",
+        "where the guard is found is changed",
+        Group.SELF_PROTECTION,
+        Severity.CRITICAL,
+        _environment,
+        denies=(
+            "LATCHD_RUNTIME_DIR=/tmp/x ls",
+            "export LATCHD_STATE_DIR=/tmp",
+            "XDG_RUNTIME_DIR=/tmp latchctl status",
+            "env LATCHD_CONFIG_DIR=/x make",
+        ),
         passes=("XDG_RUNTIME_DIR=/run/user/1000 systemctl --user status x", "echo LATCHD_X=1", "FOO=1 make"),
     ),
 )

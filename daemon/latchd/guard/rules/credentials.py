@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -48,8 +49,10 @@ def _named(subject: Subject) -> Iterator[Hit]:
     """A program whose operands are not known is taken to read the files named to it."""
     context = Context(cwd=subject.facts.cwd, home=subject.home)
     touched = {(fact.command_id, fact.value) for fact in subject.facts.paths}
+    parents = {command.parent for command in subject.facts.commands}
     for command in subject.acting():
-        if command.grammar is Grammar.KNOWN or command.kind is not Kind.PROCESS:
+        # what a wrapper hands on is judged with its child
+        if command.grammar is Grammar.KNOWN or command.kind is not Kind.PROCESS or command.id in parents:
             continue
         for word in command.arguments[1:]:
             for value in _path_words(word):
@@ -66,7 +69,7 @@ def _named(subject: Subject) -> Iterator[Hit]:
 def _path_words(word: Argument) -> Iterator[str]:
     """The parts of a word that can be a path: the word, what follows ``=`` or ``@``."""
     value = word.value
-    if " " in value or "\n" in value or "://" in value or len(value) > 1024:
+    if set(" *?[\0") & set(value) or "\n" in value or "://" in value or len(value) > 1024:
         return
     if not value.startswith("-"):
         yield value
@@ -74,6 +77,47 @@ def _path_words(word: Argument) -> Iterator[str]:
         head, found, tail = value.partition(mark)
         if found and tail and (mark == "=" or not head or head.endswith("=")):
             yield tail.lstrip("@")
+
+
+def _staged(subject: Subject) -> Iterator[Hit]:
+    """What is added to a repository goes wherever the repository goes."""
+    for command in subject.acting():
+        words = command.argv[1:]
+        if command.program != "git" or not {"add", "stage"} & set(words[:4]):
+            continue
+        for word in words:
+            if not word.startswith("-") and credential(word, subject.home):
+                path = word.replace("\0", "$…")[:160]
+                yield Hit(
+                    command.id,
+                    path,
+                    f"`{path}` is a credential, and this puts it into the repository",
+                    "add it to .gitignore",
+                )
+
+
+_LITERAL: Final = re.compile(r"""(?:'([^'\n]{1,256})'|"([^"\n]{1,256})"|`([^`\n]{1,256})`)""")
+
+
+def _in_code(subject: Subject) -> Iterator[Hit]:
+    """A program text in an argument that names a credential file as a literal."""
+    for command in subject.acting():
+        if "inline-code" not in command.details or command.program in _PARSED:
+            continue
+        for word in command.argv[1:]:
+            for found in _LITERAL.finditer(word):
+                text = next(group for group in found.groups() if group is not None)
+                if " " not in text and credential(text, subject.home):
+                    yield Hit(
+                        command.id,
+                        text[:160],
+                        f"`{text[:120]}` is a credential, and this program names it",
+                        _INSTEAD,
+                    )
+
+
+# Their code is taken apart into commands, and each is judged itself.
+_PARSED: Final = frozenset("sh bash dash zsh ksh git env sed awk gawk mawk xargs find".split())
 
 
 def _printed(subject: Subject) -> Iterator[Hit]:
@@ -89,26 +133,90 @@ def _printed(subject: Subject) -> Iterator[Hit]:
 
 RULES: Final = (
     Rule(
-        "credential.read", "a credential file is read", Group.CREDENTIAL, Severity.CRITICAL, _read,
-        denies=("cat .env", "cat ~/.aws/credentials", "grep KEY .env", "base64 ~/.ssh/id_rsa", "tar cz ~/.ssh", "head -1 < .env",
-                "f=.dev.vars && cat \"$f\"", "cat .dev.v*", "cp .env /tmp/n", "cat /proc/self/environ", "cat $HOME/.netrc",
-                "awk 1 /home/dev/.kube/config", "cat service-account.json"),
-        passes=("cat .env.example", "ls -la ~/.ssh", "cat ~/.ssh/id_rsa.pub", "stat .env", "grep '.env' .gitignore", "cat README.md",
-                "cp .env.example .env", "test -e .env", "cat src/credentials.py", "echo .env"),
+        "credential.staged",
+        "a credential is added to a repository",
+        Group.CREDENTIAL,
+        Severity.HIGH,
+        _staged,
+        denies=("git add -f .env", "git -C sub add .env.local"),
+        passes=("git add .env.example", "git add -A", "git commit -m .env"),
     ),
     Rule(
-        "credential.read-tree", "everything below a home is read", Group.CREDENTIAL, Severity.HIGH, _read_tree,
+        "credential.in-code",
+        "a program text names a credential file",
+        Group.CREDENTIAL,
+        Severity.HIGH,
+        _in_code,
+        denies=(
+            "python3 -c \"print(open('.env').read())\"",
+            'node -e \'console.log(require("fs").readFileSync("/home/dev/.ssh/id_rsa"))\'',
+        ),
+        passes=("python3 -c \"print('hello')\"", "bash -c \"echo '.env'\""),
+    ),
+    Rule(
+        "credential.read",
+        "a credential file is read",
+        Group.CREDENTIAL,
+        Severity.CRITICAL,
+        _read,
+        denies=(
+            "cat .env",
+            "cat ~/.aws/credentials",
+            "grep KEY .env",
+            "base64 ~/.ssh/id_rsa",
+            "tar cz ~/.ssh",
+            "head -1 < .env",
+            'f=.dev.vars && cat "$f"',
+            "cat .dev.v*",
+            "cp .env /tmp/n",
+            "cat /proc/self/environ",
+            "cat $HOME/.netrc",
+            "awk 1 /home/dev/.kube/config",
+            "cat service-account.json",
+        ),
+        passes=(
+            "cat .env.example",
+            "ls -la ~/.ssh",
+            "cat ~/.ssh/id_rsa.pub",
+            "stat .env",
+            "grep '.env' .gitignore",
+            "cat README.md",
+            "cp .env.example .env",
+            "test -e .env",
+            "cat src/credentials.py",
+            "echo .env",
+        ),
+    ),
+    Rule(
+        "credential.read-tree",
+        "everything below a home is read",
+        Group.CREDENTIAL,
+        Severity.HIGH,
+        _read_tree,
         denies=("grep -r password ~", "tar czf /tmp/b.tgz /home/dev", "grep -r key /"),
         passes=("grep -r x src", "find / -name x", "ls -R ~", "du -sh ~"),
     ),
     Rule(
-        "credential.named", "an unknown program is given a credential file", Group.CREDENTIAL, Severity.HIGH, _named,
+        "credential.named",
+        "an unknown program is given a credential file",
+        Group.CREDENTIAL,
+        Severity.HIGH,
+        _named,
         denies=("mytool --config ~/.aws/credentials", "mytool .env"),
         passes=("mytool --config app.toml", "mytool .env.example"),
     ),
     Rule(
-        "credential.print", "a program prints a credential", Group.CREDENTIAL, Severity.CRITICAL, _printed,
-        denies=("gh auth token", "gcloud auth print-access-token", "kubectl get secret db -o yaml", "aws configure get aws_secret_access_key"),
+        "credential.print",
+        "a program prints a credential",
+        Group.CREDENTIAL,
+        Severity.CRITICAL,
+        _printed,
+        denies=(
+            "gh auth token",
+            "gcloud auth print-access-token",
+            "kubectl get secret db -o yaml",
+            "aws configure get aws_secret_access_key",
+        ),
         passes=("gh auth status", "gcloud auth list", "kubectl get pods", "aws configure list"),
     ),
 )

@@ -25,9 +25,29 @@ def _dump(subject: Subject) -> Iterator[Hit]:
 
 RULES: Final = (
     Rule(
-        "env.dump", "the environment is printed", Group.ENVIRONMENT, Severity.HIGH, _dump,
-        denies=("env", "printenv", "env | sort", "export -p", "bash -c 'env'", "python3 -c 'import os; print(os.environ)'", "declare -x",
-                "set | grep KEY"),
-        passes=("env A=1 make", "echo \"$HOME\"", "set -e", "export A=1", "command -v env", "printenv --version", "env -i ls"),
+        "env.dump",
+        "the environment is printed",
+        Group.ENVIRONMENT,
+        Severity.HIGH,
+        _dump,
+        denies=(
+            "env",
+            "printenv",
+            "env | sort",
+            "export -p",
+            "bash -c 'env'",
+            "python3 -c 'import os; print(os.environ)'",
+            "declare -x",
+            "set | grep KEY",
+        ),
+        passes=(
+            "env A=1 make",
+            'echo "$HOME"',
+            "set -e",
+            "export A=1",
+            "command -v env",
+            "printenv --version",
+            "env -i ls",
+        ),
     ),
 )

@@ -11,13 +11,18 @@ from latchd.guard.groups import Group
 from latchd.guard.rule import Hit, Rule
 from latchd.guard.subject import Subject
 
+_PROGRAMS: Final = frozenset("git hg svn jj fossil bzr sl got".split())
 _LOSSES: Final = ("discard-work", "history-loss", "remote-loss", "ref-delete")
 
 
 def _detail(detail: str, says: str, instead: str) -> Callable[[Subject], Iterator[Hit]]:
     def check(subject: Subject) -> Iterator[Hit]:
         for command in subject.acting():
-            if detail in command.details and not _excused(subject, command, detail):
+            if (
+                command.program in _PROGRAMS
+                and detail in command.details
+                and not _excused(subject, command, detail)
+            ):
                 yield Hit(command.id, _verb(command), says, instead)
 
     return check
@@ -31,7 +36,9 @@ def _excused(subject: Subject, command: Command, detail: str) -> bool:
     if detail == "discard-work" and subject.policy.worktree == "relaxed":
         view = subject.view(f"{subject.facts.cwd}/.git")
         # In a linked work tree .git is a file; with it named by option, or not seen, nothing is relaxed.
-        return view is not None and view.exists and not view.is_dir and "other-repository" not in command.details
+        return (
+            view is not None and view.exists and not view.is_dir and "other-repository" not in command.details
+        )
     return False
 
 
@@ -44,7 +51,10 @@ def _work_loss(subject: Subject) -> Iterator[Hit]:
     for command in subject.acting():
         if Operation.WORK_LOSS in command.operations and not any(loss in command.details for loss in _LOSSES):
             yield Hit(
-                command.id, _verb(command), "this gives up work that is nowhere else", "commit or stash it first"
+                command.id,
+                _verb(command),
+                "this gives up work that is nowhere else",
+                "commit or stash it first",
             )
 
 
@@ -61,35 +71,81 @@ def _executing_config(subject: Subject) -> Iterator[Hit]:
 
 RULES: Final = (
     Rule(
-        "git.discard-work", "uncommitted work is thrown away", Group.GIT_LOSS, Severity.HIGH,
-        _detail("discard-work", "this throws uncommitted work away", "commit or `git stash push` it first, or ask the person"),
-        denies=("git reset --hard", "git checkout -- src/a.py", "git clean -fd", "git restore a.py", "git checkout -f main",
-                "git -C sub reset --hard HEAD~1", "git switch --discard-changes main", "bash -c 'git reset --hard'"),
-        passes=("git reset --soft HEAD~1", "git checkout -b new", "git clean -n", "git restore --staged a", "git status",
-                "git commit -m 'git reset --hard'"),
+        "git.discard-work",
+        "uncommitted work is thrown away",
+        Group.GIT_LOSS,
+        Severity.HIGH,
+        _detail(
+            "discard-work",
+            "this throws uncommitted work away",
+            "commit or `git stash push` it first, or ask the person",
+        ),
+        denies=(
+            "git reset --hard",
+            "git checkout -- src/a.py",
+            "git clean -fd",
+            "git restore a.py",
+            "git checkout -f main",
+            "git -C sub reset --hard HEAD~1",
+            "git switch --discard-changes main",
+            "bash -c 'git reset --hard'",
+        ),
+        passes=(
+            "git reset --soft HEAD~1",
+            "git checkout -b new",
+            "git clean -n",
+            "git restore --staged a",
+            "git status",
+            "git commit -m 'git reset --hard'",
+        ),
     ),
     Rule(
-        "git.history-loss", "commits or stashes become unreachable", Group.GIT_LOSS, Severity.HIGH,
-        _detail("history-loss", "this makes commits or stashes unreachable", "keep a branch or tag on them first, or ask the person"),
+        "git.history-loss",
+        "commits or stashes become unreachable",
+        Group.GIT_LOSS,
+        Severity.HIGH,
+        _detail(
+            "history-loss",
+            "this makes commits or stashes unreachable",
+            "keep a branch or tag on them first, or ask the person",
+        ),
         denies=("git stash clear", "git reflog expire --expire=now --all", "git filter-branch --all"),
         passes=("git stash list", "git stash push", "git log", "git rebase main"),
     ),
     Rule(
-        "git.remote-loss", "a remote ref is overwritten or removed", Group.GIT_LOSS, Severity.HIGH,
-        _detail("remote-loss", "this overwrites or removes refs of the remote", "push a new branch instead, or ask the person"),
-        denies=("git push --force", "git push -f origin main", "git push origin +HEAD:main", "git push --delete origin x",
-                "git push --mirror"),
+        "git.remote-loss",
+        "a remote ref is overwritten or removed",
+        Group.GIT_LOSS,
+        Severity.HIGH,
+        _detail(
+            "remote-loss",
+            "this overwrites or removes refs of the remote",
+            "push a new branch instead, or ask the person",
+        ),
+        denies=(
+            "git push --force",
+            "git push -f origin main",
+            "git push origin +HEAD:main",
+            "git push --delete origin x",
+            "git push --mirror",
+        ),
         passes=("git push", "git push origin main", "git push --force-with-lease"),
     ),
     Rule(
-        "git.ref-delete", "a branch or tag is removed", Group.GIT_LOSS, Severity.MEDIUM,
+        "git.ref-delete",
+        "a branch or tag is removed",
+        Group.GIT_LOSS,
+        Severity.MEDIUM,
         _detail("ref-delete", "this removes a branch, tag or other ref", "keep it, or ask the person"),
         denies=("git branch -D old", "git tag -d v1"),
         passes=("git branch new", "git tag v1", "git branch --list", "git branch -d merged"),
     ),
     Rule("git.work-loss", "version control gives up work", Group.GIT_LOSS, Severity.HIGH, _work_loss),
     Rule(
-        "git.executing-config", "a configuration key that is run later is set", Group.PERSISTENCE, Severity.HIGH,
+        "git.executing-config",
+        "a configuration key that is run later is set",
+        Group.PERSISTENCE,
+        Severity.HIGH,
         _executing_config,
         denies=("git config core.hooksPath /tmp/h", "git config --global alias.x '!sh'"),
         passes=("git config user.name me", "git config --get core.hooksPath"),

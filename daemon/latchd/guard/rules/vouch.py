@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from latch_contracts.facts import Command, Dialect, Issue, Kind, Operation, Status
+from latch_contracts.facts import Access, Command, Dialect, Issue, Kind, Operation, Status
 from latch_contracts.verdict import Severity
 from latchd.guard.groups import Group
 from latchd.guard.rule import Hit, Rule
@@ -18,8 +18,17 @@ from latchd.guard.subject import Subject
 _INSTEAD: Final = "write the command out with its name and arguments in plain text"
 _UNREAD: Final = frozenset(
     (
-        Issue.INVALID_SYNTAX, Issue.INVALID_UTF8, Issue.CONTROL_BYTES, Issue.PARSER_SILENCE, Issue.NODE_LIMIT, Issue.DEPTH_LIMIT,
-        Issue.INPUT_LIMIT, Issue.FACT_LIMIT, Issue.WRAPPER_LIMIT, Issue.TIME_LIMIT, Issue.INTERNAL_PARSER_FAILURE,
+        Issue.INVALID_SYNTAX,
+        Issue.INVALID_UTF8,
+        Issue.CONTROL_BYTES,
+        Issue.PARSER_SILENCE,
+        Issue.NODE_LIMIT,
+        Issue.DEPTH_LIMIT,
+        Issue.INPUT_LIMIT,
+        Issue.FACT_LIMIT,
+        Issue.WRAPPER_LIMIT,
+        Issue.TIME_LIMIT,
+        Issue.INTERNAL_PARSER_FAILURE,
     )
 )
 _DESTRUCTIVE_TEXT: Final = re.compile(
@@ -62,8 +71,105 @@ def _word_destructive(subject: Subject) -> Iterator[Hit]:
 
 def _word(subject: Subject) -> Iterator[Hit]:
     for command in subject.acting():
-        if _unresolved(command) and not _vouched(subject, command) and not _looks_destructive(command.argv[1:]):
+        vouched = _vouched(subject, command) or _is_generated(subject, command)
+        if _unresolved(command) and not vouched and not _looks_destructive(command.argv[1:]):
             yield _unknown_word(command)
+
+
+def _is_generated(subject: Subject, command: Command) -> bool:
+    """The wholly unknown text that an `eval` got from a shell-setup generator."""
+    owner = subject.facts.command(command.parent)
+    return (
+        owner is not None
+        and owner.program in ("eval", "source", ".")
+        and command.argv == ("\0",)
+        and any(flow.to_command == owner.id for flow in subject.facts.flows)
+        and not _fed_by_commands(subject, owner)
+    )
+
+
+def _code(subject: Subject) -> Iterator[Hit]:
+    """A program text or script whose very name is put together when it runs."""
+    for command in subject.acting():
+        if command.program in _INTERPRETERS and "opaque-code" in command.details and _has_bare_code(command):
+            yield Hit(
+                command.id,
+                command.program,
+                f"the program that `{command.program[:40]}` gets is known only when it runs",
+                _INSTEAD,
+            )
+    for command, fact in subject.touched(Access.EXECUTE):
+        generated = any(flow.to_command == command.id for flow in subject.facts.flows)
+        if fact.value == "\0" and command.program in _INTERPRETERS and not generated:
+            yield Hit(
+                command.id,
+                "(script)",
+                f"which script `{command.program[:40]}` runs is known only when it runs",
+                _INSTEAD,
+            )
+
+
+_FEEDERS: Final = frozenset(("xargs", "gxargs", "parallel"))
+_CODE_OPTIONS: Final = (
+    "-c",
+    "-e",
+    "-E",
+    "--eval",
+    "-m",
+    "-r",
+    "--import",
+    "-f",
+    "--file",
+    "-p",
+    "--print",
+    "-lc",
+)
+
+
+def _fed_code(subject: Subject) -> Iterator[Hit]:
+    """xargs and parallel put lines of input where an interpreter, or git, looks for what to do."""
+    for command in subject.acting():
+        if not command.wrappers or command.wrappers[-1].executable.rpartition("/")[2] not in _FEEDERS:
+            continue
+        if _takes_code_from_lines(command):
+            yield Hit(
+                command.id,
+                command.program,
+                f"lines of input become the program that `{command.program[:40]}` runs",
+                "pass them as arguments after a literal program, as in `sh -c '…' _ {}`",
+            )
+
+
+def _takes_code_from_lines(command: Command) -> bool:
+    words = command.argv[1:]
+    if command.program in _SUBCOMMANDS:
+        verb = next((word for word in words if not word.startswith("-")), "")
+        return "\0" in verb
+    if command.program not in _INTERPRETERS | _AWKS:
+        return False
+    for at, word in enumerate(words):
+        before = words[at - 1] if at else ""
+        code = before in _CODE_OPTIONS or (
+            before.startswith("-") and not before.startswith("--") and before.endswith("c")
+        )
+        if "\0" in word:
+            return True
+        if code or not word.startswith("-"):
+            return False  # the program is here, and literal: what follows are its arguments
+    return False
+
+
+_SUBCOMMANDS: Final = frozenset(("git", "docker", "kubectl", "npm", "systemctl"))
+_AWKS: Final = frozenset(("awk", "gawk", "mawk", "nawk"))
+
+
+def _has_bare_code(command: Command) -> bool:
+    return any(word.value == "\0" for word in command.arguments[1:])
+
+
+_INTERPRETERS: Final = frozenset(
+    "sh bash dash zsh ksh fish source . python python2 python3 node nodejs bun deno perl ruby php lua pwsh".split()
+)
 
 
 def _unknown_word(command: Command) -> Hit:
@@ -85,16 +191,86 @@ def _suspected(subject: Subject) -> Iterator[Hit]:
 
 def _input(subject: Subject) -> Iterator[Hit]:
     """An interpreter that runs what another command writes: the program is not in the text."""
-    parents = {command.parent for command in subject.facts.commands}
     for command in subject.acting():
-        if Operation.RUN_INPUT not in command.operations or command.id in parents:
-            continue
-        yield Hit(
-            command.id,
-            command.program,
-            f"`{command.program[:40]}` runs what it gets as input, and that is known only when it runs",
-            "put the commands themselves into the call",
+        takes = Operation.RUN_INPUT in command.operations
+        if takes and _fed_by_commands(subject, command) and not _is_spelled_out(subject, command):
+            yield Hit(
+                command.id,
+                command.program,
+                f"`{command.program[:40]}` runs what it gets as input, and that is known only when it runs",
+                "put the commands themselves into the call",
+            )
+
+
+def _fed_by_commands(subject: Subject, command: Command) -> bool:
+    """Whether another command's output comes in, and not only that of a known generator.
+
+    A here-document is in the text, and a file that is redirected in is a script like any other.
+    """
+    sources = [
+        flow.from_command
+        for flow in subject.facts.flows
+        if flow.to_command == command.id and flow.from_command
+    ]
+    return bool(sources) and not all(_is_generator(subject.facts.command(source)) for source in sources)
+
+
+def _is_spelled_out(subject: Subject, command: Command) -> bool:
+    """Whether what comes in was literal, and its commands are listed as this one's own."""
+    return Issue.OPAQUE_ARTIFACT not in subject.facts.issues and any(
+        child.parent == command.id and child.wrappers and child.wrappers[-1].executable == command.executable
+        for child in subject.facts.commands
+    )
+
+
+# Programs that print shell code for exactly this use; their own arguments are judged as always.
+_GENERATORS: Final = frozenset(
+    "ssh-agent brew direnv starship pyenv rbenv nodenv goenv jenv fnm mise rtx asdf zoxide dircolors conda mamba micromamba opam "
+    "luarocks thefuck lesspipe minikube docker-machine register-python-argcomplete resize gpg-agent keychain atuin mcfly "
+    "perl5lib plenv phpenv sdk nvm volta".split()
+)
+
+
+def _is_generator(command: Command | None) -> bool:
+    """A shell-setup generator: by name, or any program asked for its completion."""
+    if command is None or not command.argv_complete:
+        return False
+    words = command.argv[1:]
+    return command.program in _GENERATORS or (
+        (bool(words)
+        and words[0] in ("completion", "completions"))
+        or "--completion" in words
+        or "generate-shell-completion" in words
+    )
+
+
+# Variables that make a program load or run something it was not asked to.
+_LOADERS: Final = re.compile(
+    r"(?:^|[;&|(\n{]|\bthen\b|\bdo\b|\benv\b|\bexport\b)\s*(?:-\w+\s+)*(?:\w+=(?:'[^']*'|\"[^\"]*\"|[^\s;&|'\"])*\s+)*"
+    r"(?P<name>BASH_ENV|LD_PRELOAD|LD_AUDIT|DYLD_INSERT_LIBRARIES|PROMPT_COMMAND|GIT_SSH|GIT_SSH_COMMAND|GIT_EXTERNAL_DIFF"
+    r"|GIT_PROXY_COMMAND|GIT_ASKPASS|GIT_CONFIG_COUNT|GIT_CONFIG_PARAMETERS|GIT_CONFIG_GLOBAL|GIT_CONFIG_SYSTEM|GIT_EXEC_PATH"
+    r"|PERL5OPT|RUBYOPT|PYTHONSTARTUP|ENV)=(?P<value>'[^']*'|\"[^\"]*\"|[^\s;&|]*)"
+)
+_PLAIN_VALUES: Final = re.compile(r"[\"']?(?:ssh(?:\s+-[\w=./~@ -]*)?|/dev/null|true|echo|\w*)[\"']?\Z")
+
+
+def _loader(subject: Subject) -> Iterator[Hit]:
+    if not subject.is_shell:
+        return
+    for found in _LOADERS.finditer(_text(subject)[:65_536]):
+        name, value = found["name"], found["value"]
+        # ENV names a file for sh alone; many programs use it as a word for their stage
+        plain = _PLAIN_VALUES.match(value) is not None and name not in (
+            "GIT_CONFIG_COUNT",
+            "GIT_CONFIG_PARAMETERS",
         )
+        if not plain and not (name == "ENV" and "/" not in value and "$" not in value):
+            yield Hit(
+                0,
+                name,
+                f"`{name}` makes a program run something that is not in this command",
+                "run it without that variable",
+            )
 
 
 def _text(subject: Subject) -> str:
@@ -106,48 +282,152 @@ def _unread(subject: Subject) -> bool:
     facts = subject.facts
     if not subject.is_shell or facts.dialect in (Dialect.POWERSHELL, Dialect.CMD):
         return False
-    if _UNREAD & set(facts.issues) or facts.status in (Status.LIMIT_EXCEEDED, Status.AMBIGUOUS, Status.UNSUPPORTED):
+    if _UNREAD & set(facts.issues) or facts.status in (
+        Status.LIMIT_EXCEEDED,
+        Status.AMBIGUOUS,
+        Status.UNSUPPORTED,
+    ):
         return True
     return facts.status is not Status.COMPLETE and not facts.commands and bool(_text(subject).strip())
 
 
+_TALK: Final = re.compile(r"\s*(?:echo|printf|rg|grep)\s[^\n;&|`$]*\Z")
+
+
+def _text_destroys(text: str) -> bool:
+    """A destructive command in text that could not be read; braces may hold its words."""
+    text = text[:65_536]
+    for spelling in (text, text.translate({ord(mark): " " for mark in "{},"})):
+        found = _DESTRUCTIVE_TEXT.search(spelling)
+        if found and not _TALK.match(spelling[: found.start()] + " "):
+            return True
+    return False
+
+
 def _unreadable_destructive(subject: Subject) -> Iterator[Hit]:
-    if _unread(subject) and _DESTRUCTIVE_TEXT.search(_text(subject)[:65536]):
-        yield Hit(0, _why(subject), f"the command can't be read whole ({_why(subject)}) and looks destructive", _INSTEAD)
+    if _unread(subject) and _text_destroys(_text(subject)):
+        yield Hit(
+            0,
+            _why(subject),
+            f"the command can't be read whole ({_why(subject)}) and looks destructive",
+            _INSTEAD,
+        )
 
 
 def _unreadable(subject: Subject) -> Iterator[Hit]:
-    if _unread(subject) and not _DESTRUCTIVE_TEXT.search(_text(subject)[:65536]):
-        yield Hit(0, _why(subject), f"the command can't be read whole ({_why(subject)})", "split it into simple commands")
+    if _unread(subject) and not _text_destroys(_text(subject)):
+        yield Hit(
+            0,
+            _why(subject),
+            f"the command can't be read whole ({_why(subject)})",
+            "split it into simple commands",
+        )
 
 
 def _why(subject: Subject) -> str:
-    return ", ".join(issue.value.replace("_", " ") for issue in subject.facts.issues[:3]) or subject.facts.status.value
+    return (
+        ", ".join(issue.value.replace("_", " ") for issue in subject.facts.issues[:3])
+        or subject.facts.status.value
+    )
 
 
 RULES: Final = (
     Rule(
-        "vouch.destructive-word", "an unknown program with a destructive tail", Group.CANNOT_VOUCH_DESTRUCTIVE, Severity.HIGH,
-        _word_destructive, denies=("$C -rf /", "\"$(pick)\" -rf ~/x"), passes=("$C --version", "ls -rf /"),
+        "vouch.destructive-word",
+        "an unknown program with a destructive tail",
+        Group.CANNOT_VOUCH_DESTRUCTIVE,
+        Severity.HIGH,
+        _word_destructive,
+        denies=("$C -rf /", '"$(pick)" -rf ~/x'),
+        passes=("$C --version", "ls -rf /"),
     ),
     Rule(
-        "vouch.unread-destructive", "text that can't be read, and looks destructive", Group.CANNOT_VOUCH_DESTRUCTIVE, Severity.HIGH,
-        _unreadable_destructive, denies=("if ( rm -rf /x",), passes=("if (",),
+        "vouch.unread-destructive",
+        "text that can't be read, and looks destructive",
+        Group.CANNOT_VOUCH_DESTRUCTIVE,
+        Severity.HIGH,
+        _unreadable_destructive,
+        denies=("if ( rm -rf /x",),
+        passes=("if (",),
     ),
     Rule(
-        "vouch.unknown-word", "which program runs is not known", Group.CANNOT_VOUCH, Severity.MEDIUM, _word,
-        denies=("$C a", "\"$(which x)\" --flag"), passes=("C=ls; $C -l", "ls $C"),
+        "vouch.unknown-word",
+        "which program runs is not known",
+        Group.CANNOT_VOUCH,
+        Severity.MEDIUM,
+        _word,
+        denies=("$C a", '"$(which x)" --flag'),
+        passes=("C=ls; $C -l", "ls $C", 'eval "$(ssh-agent -s)"'),
     ),
     Rule(
-        "vouch.suspected-child", "a dangerous command behind an unknown program", Group.CANNOT_VOUCH, Severity.MEDIUM, _suspected,
-        denies=("mywrap rm -rf /home/dev/x",), passes=("mytool build",),
+        "vouch.suspected-child",
+        "a dangerous command behind an unknown program",
+        Group.CANNOT_VOUCH,
+        Severity.MEDIUM,
+        _suspected,
+        denies=("mywrap rm -rf /home/dev/x",),
+        passes=("mytool build",),
     ),
     Rule(
-        "vouch.unknown-input", "an interpreter runs input that is not in the text", Group.CANNOT_VOUCH, Severity.MEDIUM, _input,
-        denies=("cat script.sh | bash", "./gen | sh"), passes=("bash script.sh", "echo 'ls' | bash", "bash -c 'ls'"),
+        "vouch.unknown-input",
+        "an interpreter runs input that is not in the text",
+        Group.CANNOT_VOUCH,
+        Severity.MEDIUM,
+        _input,
+        denies=("cat script.sh | bash", "./gen | sh"),
+        passes=(
+            "bash script.sh",
+            "echo 'ls' | bash",
+            "bash -c 'ls'",
+            "bash < script.sh",
+            "python3 - <<'E'\nprint(1)\nE",
+            "source <(kubectl completion bash)",
+        ),
     ),
     Rule(
-        "vouch.unread", "text that can't be read", Group.CANNOT_VOUCH, Severity.MEDIUM, _unreadable,
-        denies=("if (",), passes=("if true; then ls; fi",),
+        "vouch.unknown-code",
+        "the program of an interpreter is not in the text",
+        Group.CANNOT_VOUCH,
+        Severity.MEDIUM,
+        _code,
+        denies=('bash "$FILE"', 'python3 -c "$CODE"'),
+        passes=("bash run.sh", "python3 -c 'print(1)'", 'bash -c "echo $X"'),
+    ),
+    Rule(
+        "vouch.fed-code",
+        "lines of input become a program",
+        Group.CANNOT_VOUCH,
+        Severity.MEDIUM,
+        _fed_code,
+        denies=("ls | xargs bash", "ls | xargs -I{} sh -c 'echo {}'", "cat l | xargs -I{} git {}"),
+        passes=(
+            "ls | xargs wc -l",
+            "ls | xargs -I{} sh -c 'echo \"$1\"' _ {}",
+            "ls | xargs git add",
+            "ls | xargs bash run.sh",
+        ),
+    ),
+    Rule(
+        "vouch.loader-variable",
+        "a variable makes a program run something else",
+        Group.CANNOT_VOUCH,
+        Severity.MEDIUM,
+        _loader,
+        denies=(
+            "LD_PRELOAD=./x.so ls",
+            "BASH_ENV=/x/y bash a.sh",
+            "GIT_CONFIG_COUNT=1 git status",
+            "A=1 GIT_SSH_COMMAND=./h git fetch",
+        ),
+        passes=("ENV=test make", "GIT_SSH_COMMAND='ssh -i key' git fetch", "echo LD_PRELOAD=x", "FOO=1 make"),
+    ),
+    Rule(
+        "vouch.unread",
+        "text that can't be read",
+        Group.CANNOT_VOUCH,
+        Severity.MEDIUM,
+        _unreadable,
+        denies=("if (",),
+        passes=("if true; then ls; fi",),
     ),
 )

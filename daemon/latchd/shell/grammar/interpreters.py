@@ -81,6 +81,8 @@ def interpreter(language: str, code: str, *, check: str = "", module: str = "", 
             return _with_files(parsed, merge(*read, *loaded, *_perl_modules(parsed)))
         if module and (name := parsed.value(module)) is not None:
             return _module(name, parsed, context)
+        if loaded and not parsed.operands:
+            return merge(*loaded)
         if not parsed.operands or parsed.operands[0].value in _STDIN:
             return from_stdin(context)
         return merge(runs_script(parsed.operands[0]), *loaded)

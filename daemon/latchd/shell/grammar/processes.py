@@ -7,7 +7,7 @@ from typing import Final
 from latch_contracts.facts import Access, Operation
 
 from .description import Context, Description
-from .options import Parsed, Style
+from .options import Parsed, Style, literal
 from .program import acts, aimed, executes, flags, neutral, program
 from .verbs import HARMLESS, by_verb
 
@@ -75,7 +75,7 @@ def _sudo(parsed: Parsed, _context: Context) -> Description:
     """Whatever else: another user's rights. The command inside is the structure's matter."""
     if parsed.has("list", "validate", "reset-timestamp", "remove-timestamp") and not parsed.operands:
         return Description(known=True, operations=(Operation.PRIVILEGE,), details=("probe",))
-    details = ("child-command",) if parsed.operands or parsed.has("command", "c") else ("interactive",)
+    details = ("child-command",) if parsed.operands[:1] not in ((), (literal("-"),)) or parsed.has("command") else ("interactive",)
     return Description(
         known=True,
         operations=(Operation.PRIVILEGE, Operation.EXECUTE),
@@ -122,9 +122,10 @@ _SYSTEMCTL: Final = """
 status | show | cat | list-* | is-* | help | get-default :
 show-environment : environment_read
 poweroff | reboot | halt | kexec | soft-reboot | suspend | hibernate | hybrid-sleep | rescue | emergency | default | exit | isolate : execute +halt
-stop | disable | mask | kill | reset-failed | clean | condstop : schedule +service-stop
+stop | kill | reset-failed | clean | condstop : execute +service-stop
+disable | mask : schedule +service-stop
 enable | reenable | link | edit | preset* | unmask | daemon-reload | daemon-reexec | set-environment | import-environment | unset-environment | set-default | set-property | revert | add-wants | add-requires | bind : schedule
-start | restart | reload* | try-* | condrestart | force-reload : schedule
+start | restart | reload* | try-* | condrestart | force-reload : execute
 """
 _LAUNCHCTL: Final = """
 list | print* | blame | error | help | version | managername :
@@ -134,10 +135,10 @@ load | bootstrap | submit | enable | start | kickstart | setenv | asuser | confi
 """
 
 PROGRAMS: Final = (
-    program("ps gps", "", _ps, {"ps -ef": "@", "ps aux": "@", "ps auxe": "@", "ps -e": "@"}, style=Style.LEADING),
+    program("ps gps", "~", _ps, {"ps -ef": "@", "ps aux": "@", "ps auxe": "@", "ps -e": "@"}, style=Style.LEADING),
     program("top htop btop atop glances pgrep pidof pstree pmap pwdx lslocks vtop iotop powertop", "# ~ u= p= n= d= o= U= P= g= t=", neutral,
         {"top -b -n 1": "@", "pgrep -f x": "@"}),
-    program("kill gkill", "", _kill, {"kill 12": "@", "kill -9 -1": "@", "kill -0 12": "@", "kill -s TERM 12": "@", "kill -l": "@",
+    program("kill gkill", "# ~", _kill, {"kill 12": "@", "kill -9 -1": "@", "kill -0 12": "@", "kill -s TERM 12": "@", "kill -l": "@",
         "kill -- -12": "@"}, style=Style.LEADING),
     program("pkill killall killall5 skill xkill", "# ~ s,signal= u,uid,euid= U= g= G= P= t= l,list n o", _kills_by_name,
         {"pkill -f server": "@", "killall -9 node": "@", "pkill -9 -u me": "@", "killall -l": "@"}),
@@ -164,8 +165,9 @@ PROGRAMS: Final = (
     program("launchctl", "~", by_verb(_LAUNCHCTL, HARMLESS), {"launchctl list": "@", "launchctl load a.plist": "@", "launchctl getenv A": "@"}),
     program("service rc-service initctl sv supervisorctl brew-services", "~", by_verb("""
 * status | status | * list :
-* stop | stop * : schedule +service-stop
-* * : schedule
+* stop | stop * : execute +service-stop
+* disable | disable * | * enable | enable * : schedule
+* * : execute
 """, HARMLESS), {"service nginx restart": "@", "service nginx stop": "@", "service nginx status": "@"}),
     program("chkconfig update-rc.d rc-update systemd-run systemd-tmpfiles loginctl anacron fcron schtasks pm2 forever", "~", acts(Operation.SCHEDULE),
         {"systemd-run --user make": "@", "loginctl enable-linger": "@"}),

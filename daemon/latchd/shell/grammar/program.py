@@ -99,6 +99,9 @@ def run(entry: Program, words: Iterable[Argument], context: Context) -> Descript
     if entry.previews & parsed.early:
         return PREVIEW
     found = child_of(entry, parsed.operands) if entry.children else None
+    if found is None and entry.children and entry.options.style is Style.LEADING:
+        # options of a verb without an entry of its own stand after it
+        parsed = parse(msgspec.structs.replace(entry.options, style=Style.PERMUTE), parsed.words)
     description = run(found[0], found[1], context) if found else entry.judge(parsed, context)
     if entry.adjust is not None:
         description = entry.adjust(parsed, description, context)

@@ -12,7 +12,7 @@ import msgspec
 
 from latch_contracts.facts import Access, Argument, Operation
 
-from . import archives, curl, editing, files, git, interpreters, probes, processes, readers, search, shell_words, transfers
+from . import archives, containers, curl, databases, disks, editing, files, git, interpreters, probes, processes, readers, search, shell_words, transfers
 from .description import UNKNOWN, Context, Description, unique
 from .places import raw_disk, resolve
 from .program import Program, run
@@ -23,6 +23,7 @@ _TABLES: Final = (
     search.PROGRAMS,
     editing.PROGRAMS,
     archives.PROGRAMS,
+    disks.PROGRAMS,
     shell_words.PROGRAMS,
     processes.PROGRAMS,
     git.PROGRAMS,
@@ -30,6 +31,8 @@ _TABLES: Final = (
     transfers.PROGRAMS,
     probes.PROGRAMS,
     interpreters.PROGRAMS,
+    containers.PROGRAMS,
+    databases.PROGRAMS,
 )
 
 _WRITES: Final = frozenset({Access.WRITE, Access.APPEND, Access.DELETE})

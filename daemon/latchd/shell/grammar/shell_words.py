@@ -80,7 +80,7 @@ def _test(parsed: Parsed, _context: Context) -> Description:
     return Description(known=True, targets=aimed(Access.METADATA, tested), writes_stdout=False)
 
 
-_FILE_TESTS: Final = frozenset(f"-{letter}" for letter in "abcdefghkprsuwxGLNOS")
+_FILE_TESTS: Final = frozenset(f"-{letter}" for letter in "bcdefghkprsuwxGLNOS")
 
 
 def _alias(parsed: Parsed, _context: Context) -> Description:
@@ -107,7 +107,7 @@ PROGRAMS: Final = (
         {"env": "@", "env -0": "@", "env A=1": "@", "env -u X": "@", "env -i": "@", "env -i A=1": "@", "env A=1 make": "@",
          "env -S 'make x'": "@", "env --help": "@"}, style=Style.LEADING),
     program("printenv gprintenv", "0,null", _printenv, {"printenv": "@", "printenv HOME": "@", "printenv --version": "@"}),
-    program("set", "", _set, {"set": "@", "set -e": "@", "set -- a b": "@", "set +o": "@"}, previews=""),
+    program("set", "~", _set, {"set": "@", "set -e": "@", "set -- a b": "@", "set +o": "@"}, previews=""),
     program("export", "p n f", _export, {"export": "@", "export -p": "@", "export A=1": "@", "export -n A": "@"},
         style=Style.LEADING, previews=""),
     program("declare typeset", "p x f F i a A r n l u g t I", _declare,
@@ -117,7 +117,7 @@ PROGRAMS: Final = (
     program("history fc", "~ c d= a n r w p s e= l", _history, {"history": "@", "history -c": "@", "history -d 5": "@", "history 20": "@"},
         previews=""),
     program("unset", "f v n", _unset, {"unset A": "@", "unset HISTFILE": "@"}, previews=""),
-    program("echo gecho printf gprintf", "", neutral, {"echo a b": "@", "echo -n -- --help": "@", "printf %s a": "@"}, style=Style.LEADING, previews=""),
+    program("echo gecho printf gprintf", "~", neutral, {"echo a b": "@", "echo -n -- --help": "@", "printf %s a": "@"}, style=Style.LEADING, previews=""),
     program("cd pushd popd dirs chdir z zoxide", "L P e n l p v", _cd, {"cd a": "@", "cd": "@", "cd -": "@", "popd": "@"}, previews=""),
     program("test [", "~", _test, {"test -f a": "@", "[ -d a -a x = y ]": "@", "test x = y": "@"}, previews=""),
     program("[[", "~", _test, {"[[ -e a ]]": "@"}, previews=""),

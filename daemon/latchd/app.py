@@ -1,0 +1,162 @@
+"""The composition root: everything is made here, in order, and ends here, in the other order.
+
+Nurseries are nested in order of death: the log outlives the scheduler, which outlives the
+connections, which outlive the listeners.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import signal
+from collections.abc import AsyncIterator, Callable
+from typing import Final
+
+import msgspec
+import trio
+
+from latch_contracts.frames import FrameBuffer, pack
+from latch_contracts.places import Places
+from latch_contracts.records import Record
+from latch_contracts.wire import VERSION, Status, StatusRequest, decode_answer, encode
+from latchd import hook_token, logs
+from latchd.clock import Clock
+from latchd.engine_port import Engine
+from latchd.hub import Hub
+from latchd.notify import Notifier
+from latchd.peers import Slotted
+from latchd.policy import Policy, PolicyError, fingerprint
+from latchd.scheduler import Scheduler
+from latchd.server import About, Server
+from latchd.sockets import Bound
+
+# What is answered within this time after the signal still is; an agent waits no longer anyway.
+DRAIN_SECONDS: Final = 2.0
+SELF_CONNECT_SECONDS: Final = 5.0
+
+
+class Deaf(Exception):
+    """Our own sockets did not answer us; the text is one line."""
+
+
+class Parts(msgspec.Struct, frozen=True):
+    """What a daemon is made of. ``reload`` reads the policy anew, raising PolicyError or OSError."""
+
+    places: Places
+    engine: Engine
+    hook: Bound
+    events: Bound
+    clock: Clock
+    notifier: Notifier
+    log: logs.Log
+    reload: Callable[[], Policy]
+    version: str
+
+
+async def serve(parts: Parts, *, task_status: trio.TaskStatus[str] = trio.TASK_STATUS_IGNORED) -> None:
+    """Run until SIGTERM or SIGINT, or cancelled; started, with the ready line, once the sockets answer.
+
+    Raises Deaf when they don't. Does not close what it was given.
+    """
+    engine, hub = parts.engine, Hub()
+    about = About(parts.version, os.getpid(), parts.clock.wall_ms())
+
+    async def complain(error: Exception) -> None:
+        await trio.to_thread.run_sync(parts.log.failure, error, abandon_on_cancel=True)
+
+    server = Server(engine, hub, about, complain)
+    with trio.open_signal_receiver(signal.SIGTERM, signal.SIGINT, signal.SIGHUP) as signals:
+        async with trio.open_nursery() as logging:
+            await logging.start(logs.follow, hub, parts.log)
+            async with trio.open_nursery() as duties:
+                scheduler = Scheduler(engine, hub, parts.places)
+                await duties.start(scheduler.run, parts.notifier)
+                async with trio.open_nursery() as connections:
+                    async with trio.open_nursery() as accepting:
+                        hooks = [server.hook_listener(parts.hook.socket)]
+                        readers = [server.events_listener(parts.events.socket)]
+                        accepting.start_soon(_accept_hooks, server, hooks, connections)
+                        accepting.start_soon(_accept_readers, server, readers, connections)
+                        deaf = await _first_that_does_not_answer(parts)
+                        if not deaf:
+                            hub.publish(engine.health(engine.health_word, f"latchd {parts.version} started"))
+                            gc.freeze()  # what lives from here to the end needs no collecting
+                            ready = ready_line(parts)
+                            parts.notifier.ready(ready)
+                            task_status.started(f"latchd: {ready}")
+                            await _until_told_to_stop(signals, parts, hub, scheduler)
+                        parts.notifier.stopping()
+                        accepting.cancel_scope.cancel()
+                    server.drain()
+                    connections.cancel_scope.deadline = trio.current_time() + DRAIN_SECONDS
+                hub.publish(engine.health(engine.health_word, f"latchd {parts.version} stopped"))
+                duties.cancel_scope.cancel()
+            logging.cancel_scope.cancel()
+    if deaf:
+        raise Deaf(f"socket `{deaf}` does not answer from this process")
+
+
+def ready_line(parts: Parts) -> str:
+    profile = parts.engine.policy.profile.value
+    return f"ready, hook {parts.hook.path}, events {parts.events.path}, profile {profile}"
+
+
+async def _accept_hooks(server: Server, listeners: list[Slotted], connections: trio.Nursery) -> None:
+    await trio.serve_listeners(server.hook, listeners, handler_nursery=connections)
+
+
+async def _accept_readers(
+    server: Server, listeners: list[trio.SocketListener], connections: trio.Nursery
+) -> None:
+    await trio.serve_listeners(server.events, listeners, handler_nursery=connections)
+
+
+async def _until_told_to_stop(
+    signals: AsyncIterator[int], parts: Parts, hub: Hub, scheduler: Scheduler
+) -> None:
+    async for number in signals:
+        if number != signal.SIGHUP:
+            return
+        hub.publish(reloaded(parts))
+        scheduler.look_again()
+
+
+def reloaded(parts: Parts) -> list[Record]:
+    """Judge by the policy as it is on disk now. One that can't be used is refused, and the old one stays."""
+    engine = parts.engine
+    try:
+        policy = parts.reload()
+        if policy.hook.require_token != (engine.token is not None):
+            engine.token = hook_token.provide(parts.places.token, wanted=policy.hook.require_token)
+    except (PolicyError, OSError) as error:
+        return engine.fault("policy-refused", f"the old policy stays: {error}")
+    engine.adopt(policy)
+    return engine.lifecycle(
+        f"policy read again, profile {policy.profile.value}, {fingerprint(policy).hex()[:16]}"
+    )
+
+
+async def _first_that_does_not_answer(parts: Parts) -> str:
+    """Ask both sockets as a client would: whoever waits for READY connects right after. "" = both do."""
+    for bound in (parts.hook, parts.events):
+        answer = None
+        with trio.move_on_after(SELF_CONNECT_SECONDS):
+            answer = await _ask(bound.path)
+        if not isinstance(answer, Status) or answer.pid != os.getpid():
+            return bound.path
+    return ""
+
+
+async def _ask(path: str) -> object:
+    buffer = FrameBuffer()
+    try:
+        async with await trio.open_unix_socket(path) as stream:
+            await stream.send_all(pack(encode(StatusRequest(VERSION))))
+            while (message := buffer.next()) is None:
+                data = await stream.receive_some()
+                if not data:
+                    return None
+                buffer.feed(data)
+    except OSError:
+        return None
+    return decode_answer(message)

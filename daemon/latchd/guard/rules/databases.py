@@ -1,0 +1,72 @@
+"""SQL that tools send: statements that drop, empty or rewrite everything. The shell's clients are in the grammar."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+from latch_contracts.contract import Surface
+from latch_contracts.verdict import Severity
+from latchd.guard.groups import Group
+from latchd.guard.rule import Hit, Rule
+from latchd.guard.subject import Subject
+
+_KEYS: Final = frozenset(("sql", "query", "statement", "queries", "statements", "command", "text"))
+_TOOL: Final = re.compile(
+    r"sql|quer|database|postgres|mysql|mongo|supabase|bigquery|snowflake|duckdb|\bdb\b|_db_|db_",
+    re.IGNORECASE,
+)
+_TALK: Final = re.compile(r"--[^\n]*|/\*.*?\*/|'(?:[^']|'')*'", re.DOTALL)
+_LOSS: Final = re.compile(
+    r"\s*(?:drop\s+(?:table|database|schema|user|role|materialized\s+view|owned|collection)\b|truncate\b"
+    r"|alter\s+table\b.*\bdrop\s+(?:column\b|partition\b)|flush(?:all|db)\b)",
+    re.IGNORECASE | re.DOTALL,
+)
+_EVERY_ROW: Final = re.compile(
+    r"\s*(?:with\b.*\)\s*)?(?:delete\s+from|update\s+\S+\s+set)\b(?!.*\bwhere\b)", re.IGNORECASE | re.DOTALL
+)
+_MAX_TEXT: Final = 65_536
+
+
+def loses(text: str) -> str:
+    """The first words of the first statement that loses data for good; "" when there is none."""
+    for statement in _TALK.sub(" ", text[:_MAX_TEXT]).split(";"):
+        if _LOSS.match(statement) or _EVERY_ROW.match(statement):
+            return " ".join(statement.split()[:2]).lower()
+    return ""
+
+
+def _texts(value: Any, key: str, depth: int) -> Iterator[str]:
+    if depth > 4:
+        return
+    if isinstance(value, dict):
+        for name, member in value.items():  # pyright: ignore[reportUnknownVariableType]
+            yield from _texts(member, str(name).lower(), depth + 1)  # pyright: ignore[reportUnknownArgumentType]
+    elif isinstance(value, list):
+        for member in value:  # pyright: ignore[reportUnknownVariableType]
+            yield from _texts(member, key, depth + 1)
+    elif isinstance(value, str) and key in _KEYS:
+        yield value
+
+
+def _by_tool(subject: Subject) -> Iterator[Hit]:
+    call = subject.event.call
+    if call is None or call.surface not in (Surface.MCP, Surface.GENERIC) or not _TOOL.search(call.tool):
+        return
+    for text in _texts(call.arguments, "", 0):
+        if words := loses(text):
+            yield Hit(
+                1, words, f"`{words}` removes data for good", "work on a copy, or let the person run it"
+            )
+
+
+RULES: Final = (
+    Rule(
+        "db.tool-loss",
+        "a tool removes tables, a database or every row",
+        Group.DESTROY,
+        Severity.CRITICAL,
+        _by_tool,
+    ),
+)

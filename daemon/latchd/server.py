@@ -1,0 +1,248 @@
+"""The rim of the two sockets: accept, know the peer, read, ask the engine, write. Nothing is decided here.
+
+One client can cost another nothing but its turn: every connection has its deadlines, and whatever
+goes wrong in one ends that one alone.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from typing import Final, TypeVar, assert_never
+
+import msgspec
+import trio
+
+from latch_contracts.records import Record
+from latch_contracts.wire import (
+    VERSION,
+    Answer,
+    EventSide,
+    Fault,
+    HookRequest,
+    HookSide,
+    Sessions,
+    Show,
+    Status,
+    StatusRequest,
+    Watch,
+)
+from latchd import peers
+from latchd.bell import Bell
+from latchd.engine_port import Engine
+from latchd.hub import Hub
+from latchd.policy import fingerprint
+from latchd.session import Refusal, Session, event_session, hook_session
+from latchd.streaming import Reader, stream_records
+
+# A hook sends at once and an agent waits for it two seconds, so whoever is slower is no hook.
+READ_SECONDS: Final = 10.0
+WRITE_SECONDS: Final = 10.0
+# Over this many hooks at once the next one waits in the kernel's queue, under its own deadline.
+MAX_HOOKS: Final = 256
+# A reader stays as long as it likes, so the next one is told at once.
+MAX_READERS: Final = 64
+MAX_SESSIONS: Final = 1000
+# Garbage is recorded, but a peer that sends it all day must not push real records out of a bounded table.
+FAULTS_PER_MINUTE: Final = 60
+_CHUNK: Final = 1 << 16
+
+
+class About(msgspec.Struct, frozen=True):
+    """What this process is, for Status."""
+
+    latchd: str
+    pid: int
+    started_ms: int
+
+
+R = TypeVar("R", bound=HookSide | EventSide)
+
+
+class Server:
+    """Handles connections. ``complain`` logs an error of ours; ``peer_uid`` asks the kernel who is there."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        hub: Hub,
+        about: About,
+        complain: Callable[[Exception], Awaitable[None]],
+        *,
+        peer_uid: Callable[[trio.SocketStream], int] = peers.uid_of,
+    ) -> None:
+        self._engine = engine
+        self._hub = hub
+        self._about = about
+        self._complain = complain
+        self._peer_uid = peer_uid
+        self._hooks = trio.Semaphore(MAX_HOOKS)
+        self._readers: set[Reader] = set()
+        self._resting: set[trio.CancelScope] = set()
+        self._draining = False
+        self._faults_left = FAULTS_PER_MINUTE
+        self._faults_until = trio.current_time()
+        self.counters: Counter[str] = Counter()
+
+    def hook_listener(self, listener: socket.socket) -> peers.Slotted:
+        """Accepts no more than MAX_HOOKS connections at once."""
+        return peers.Slotted(trio.SocketListener(trio.socket.from_stdlib_socket(listener)), self._hooks)
+
+    def events_listener(self, listener: socket.socket) -> trio.SocketListener:
+        return trio.SocketListener(trio.socket.from_stdlib_socket(listener))
+
+    def drain(self) -> None:
+        """End streams and connections at rest now; those with a request under way finish it."""
+        self._draining = True
+        for scope in self._resting:
+            scope.cancel()
+        for reader in self._readers:
+            reader.end()
+
+    async def hook(self, stream: trio.SocketStream) -> None:
+        """Serve one connection of the hook socket to its end."""
+        try:
+            await self._guarded(stream, self._serve_hook)
+        finally:
+            self._hooks.release()
+
+    async def events(self, stream: trio.SocketStream) -> None:
+        """Serve one connection of the event socket to its end."""
+        await self._guarded(stream, self._serve_events)
+
+    def status(self) -> Status:
+        engine = self._engine
+        return Status(
+            version=VERSION,
+            latchd=self._about.latchd,
+            pid=self._about.pid,
+            started_ms=self._about.started_ms,
+            health=engine.health_word,
+            notes=list(engine.degraded.values()),
+            profile=engine.policy.profile.value,
+            policy=fingerprint(engine.policy).hex()[:16],
+            counters={**engine.counters, **self.counters, "readers": len(self._readers)},
+        )
+
+    async def _guarded(
+        self, stream: trio.SocketStream, serve: Callable[[trio.SocketStream], Awaitable[None]]
+    ) -> None:
+        self.counters["connections"] += 1
+        async with stream:
+            try:
+                uid = self._peer_uid(stream)
+                if why := peers.refusal(uid, os.getuid()):
+                    self._fault(Refusal("foreign-peer", why))
+                    return
+                await serve(stream)
+            except (trio.BrokenResourceError, trio.ClosedResourceError):
+                self.counters["peers_gone"] += 1
+            except Exception as error:
+                self._fault(Refusal("internal", type(error).__name__))
+                await self._complain(error)
+
+    async def _serve_hook(self, stream: trio.SocketStream) -> None:
+        session = hook_session()
+        while (request := await self._request(stream, session)) is not None:
+            answer = self.status() if isinstance(request, StatusRequest) else await self._judge(request)
+            if not await self._write(stream, session.answer(answer)):
+                return
+
+    async def _judge(self, request: HookRequest) -> Answer:
+        try:
+            handled = self._engine.handle(request)
+        except Exception as error:  # the engine answers everything; this is a fault of its own code
+            self._fault(Refusal("internal", type(error).__name__))
+            await self._complain(error)
+            return Fault(VERSION, "internal", "latchd failed on this request; its log says where")
+        # Published before the reply is written, so that two connections can't publish out of order.
+        # It delays nobody: it only fills queues, and their readers run after the reply's first write.
+        self._hub.publish(handled.records)
+        return handled.reply
+
+    async def _serve_events(self, stream: trio.SocketStream) -> None:
+        session = event_session()
+        while (request := await self._request(stream, session)) is not None:
+            match request:
+                case Watch():
+                    await self._stream(stream, session, request)
+                    return
+                case Show():
+                    answer: Answer = self._engine.show(request.call_id)
+                case Sessions():
+                    answer = self._engine.sessions(max(1, min(request.limit, MAX_SESSIONS)))
+                case StatusRequest():
+                    answer = self.status()
+                case _:
+                    assert_never(request)
+            if not await self._write(stream, session.answer(answer)):
+                return
+
+    async def _stream(self, stream: trio.SocketStream, session: Session[EventSide], watch: Watch) -> None:
+        if len(self._readers) >= MAX_READERS:
+            full = Fault(VERSION, "full", f"{MAX_READERS} readers are connected already")
+            await self._write(stream, session.end(full))
+            return
+        reader = Reader(stream, session, Bell())
+        self._readers.add(reader)
+        if self._draining:
+            reader.end()
+        try:
+            if refusal := await stream_records(reader, watch, self._engine, self._hub):
+                self._fault(refusal)
+        finally:
+            self._readers.discard(reader)
+
+    async def _request(self, stream: trio.SocketStream, session: Session[R]) -> R | None:
+        """The next request, or None when there will be none: the connection is to be closed."""
+        fresh = not session.has_answered
+        with trio.move_on_after(READ_SECONDS) as patience:
+            while (found := session.next()) is None:
+                if session.is_between_requests and not fresh:
+                    if self._draining:
+                        return None
+                    self._resting.add(patience)
+                try:
+                    data = await stream.receive_some(_CHUNK)
+                finally:
+                    self._resting.discard(patience)
+                if not data:
+                    break
+                session.receive(data)
+            if isinstance(found, Refusal):
+                self._fault(found)
+                if found.farewell:
+                    await self._write(stream, found.farewell)
+                return None
+            if found is not None:
+                return found
+        if cut := session.gone():
+            self._fault(cut)
+        return None
+
+    async def _write(self, stream: trio.SocketStream, frame: bytes) -> bool:
+        """Whether the peer took it in time."""
+        with trio.move_on_after(WRITE_SECONDS):
+            await stream.send_all(frame)
+            return True
+        self._fault(Refusal("slow-peer", "a peer did not read its answer"))
+        return False
+
+    def _fault(self, refusal: Refusal) -> None:
+        self.counters[f"refused_{refusal.code}"] += 1
+        now = trio.current_time()
+        if now >= self._faults_until:
+            unrecorded = -min(self._faults_left, 0)
+            self._faults_left = FAULTS_PER_MINUTE
+            self._faults_until = now + 60
+            if unrecorded:
+                detail = "more faults came in a minute than are recorded one by one"
+                self._publish(self._engine.gap("faults", count=unrecorded, detail=detail))
+        self._faults_left -= 1
+        if self._faults_left >= 0:
+            self._publish(self._engine.fault(refusal.code, refusal.detail))
+
+    def _publish(self, records: list[Record]) -> None:
+        self._hub.publish(records)

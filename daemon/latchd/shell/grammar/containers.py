@@ -1,0 +1,229 @@
+"""Containers and clusters: docker and its kin, compose, kubectl, helm, vagrant."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import msgspec
+
+from latch_contracts.facts import Access, Argument, NetAction, Operation
+
+from .description import UNKNOWN, Contact, Context, Description, Target
+from .options import Parsed, Style, piece
+from .program import aimed, family, program
+from .verbs import RUNS, by_verb, with_files
+
+_RUN: Final = (
+    "~ v,volume= mount= e,env= env-file= p,publish= w,workdir= u,user= name= network,net= entrypoint= l,label= h,hostname= "
+    "m,memory= a,attach= c,cpu-shares= add-host= cap-add= cap-drop= cpus= cpuset-cpus= device= dns= expose= gpus= ip= ipc= "
+    "isolation= link= log-driver= log-opt= mac-address= memory-swap= network-alias= pid= platform= pull= restart= runtime= "
+    "security-opt= shm-size= stop-signal= stop-timeout= storage-opt= sysctl= tmpfs= ulimit= userns= uts= volume-driver= "
+    "volumes-from= cgroupns= cidfile= detach-keys= health-cmd= annotation= label-file= privileged index="
+)
+
+
+def _runs(parsed: Parsed, _context: Context) -> Description:
+    """run, create: an image and the words inside it; bind mounts let it touch the host."""
+    binds: list[tuple[Argument, bool]] = []
+    for word in parsed.values("volume"):
+        source, colon, rest = word.value.partition(":")
+        if colon and source.startswith(("/", ".", "~", "\0")):
+            binds.append((piece(word, 0, len(source)), rest.endswith(":ro")))
+    for word in parsed.values("mount"):
+        pairs = dict(part.partition("=")[::2] for part in word.value.split(","))
+        source = pairs.get("source", pairs.get("src", ""))
+        if pairs.get("type") == "bind" and source:
+            binds.append((Argument(value=source, expands="\0" in source), "readonly" in pairs or "ro" in pairs))
+    details: list[str] = []
+    loose = parsed.has("privileged") or parsed.text("pid") == "host" or "SYS_ADMIN" in parsed.text("cap-add")
+    if loose:
+        details.append("privileged")
+    if any(source.value.rstrip("/") == "" for source, _ in binds):
+        details.append("host-mount")
+    if len(parsed.operands) > 1:
+        details.append("child-command")
+    targets: list[Target] = []
+    for source, readonly in binds:
+        if source.value.endswith(".sock"):
+            targets.append(Target(Access.CONNECT, source))
+        else:
+            targets.append(Target(Access.READ, source, recursive=True))
+            if not readonly:
+                targets.append(Target(Access.APPEND, source, recursive=True))
+    return Description(
+        known=True,
+        operations=(Operation.CONTAINER_RUN, Operation.EXECUTE),
+        targets=(*targets, *aimed(Access.READ, parsed.values("env-file"))),
+        details=tuple(details),
+    )
+
+
+def _executes_in(parsed: Parsed, _context: Context) -> Description:
+    words = parsed.operands[1:]
+    dumps = [word.value.rpartition("/")[2] for word in words[:1]] in (["env"], ["printenv"])
+    return Description(
+        known=True,
+        operations=(Operation.CONTAINER_RUN, Operation.EXECUTE, *((Operation.ENVIRONMENT_READ,) if dumps else ())),
+        details=("child-command",),
+    )
+
+
+def _copies(parsed: Parsed, _context: Context) -> Description:
+    """cp: one side is CONTAINER:PATH."""
+    targets: list[Target] = []
+    for place, word in enumerate(parsed.operands[:2]):
+        inside = ":" in word.value and not word.value.startswith(("/", ".", "~"))
+        if not inside and word.value != "-":
+            targets.append(Target(Access.WRITE if place else Access.READ, word, recursive=True))
+    return Description(known=True, operations=(Operation.COPY,), targets=tuple(targets))
+
+
+def _logs_in(parsed: Parsed, _context: Context) -> Description:
+    return Description(
+        known=True,
+        operations=(Operation.CONNECT, Operation.CONFIG_CHANGE),
+        contacts=tuple(Contact(NetAction.CONNECT, word) for word in parsed.operands[:1]),
+        reads_stdin=parsed.has("password-stdin"),
+    )
+
+
+def _builds(parsed: Parsed, _context: Context) -> Description:
+    places = parsed.operands[:1]
+    remote = [word for word in places if "://" in word.value]
+    local = [word for word in places if "://" not in word.value]
+    return Description(
+        known=True,
+        operations=(Operation.EXECUTE, Operation.FETCH, *((Operation.UPLOAD,) if parsed.has("push") else ())),
+        targets=(
+            *aimed(Access.READ, local, recursive=True),
+            *aimed(Access.READ, parsed.values("file")),
+            *aimed(Access.WRITE, parsed.values("iidfile")),
+        ),
+        contacts=tuple(Contact(NetAction.DOWNLOAD, word) for word in remote),
+    )
+
+
+_DOCKER: Final = """
+ps | images | image ls | image list | image inspect | image history | container ls | container list | container ps | container logs | container top | volume ls | volume inspect | network ls | network inspect | logs | top | stats | port | diff | version | info | history | search | events | system df | system info | context ls | context show | context inspect | node ls | service ls | service ps | stack ls | manifest inspect | plugin ls | buildx ls | scan | sbom | wait | attach :
+inspect | container inspect | service inspect | secret inspect | config inspect : environment_read
+system prune | volume prune | image prune | container prune | network prune | builder prune | buildx prune | buildx rm | volume rm | volume remove | rm | rmi | container rm | container remove | image rm | image remove | network rm | network remove | stack rm | stack down | service rm | service remove | swarm leave | secret rm | config rm | machine prune | machine rm | machine reset | system reset | pod rm | pod prune | kube down | context rm | image delete | namespace rm | plugin rm | checkpoint rm : delete +container-loss
+kill | container kill | stop | container stop : process_kill +service-stop
+push | image push | manifest push : upload connect +publish
+pull | image pull | image import | import | load | image load : fetch connect
+save | image save | export | container export : read
+tag | commit | rename | update | pause | unpause | start | restart | container start | container restart | network create | network connect | network disconnect | volume create | plugin install | swarm init | swarm join | service create | service update | service scale | stack deploy | context use | context create : config_change
+logout : config_change
+"""
+_COMPOSE: Final = """
+down --volumes | down --rmi | rm --volumes | rm --force | rm | kill --remove-orphans : delete +container-loss
+down | stop | kill : process_kill +service-stop
+config | ps | images | logs | top | port | ls | version | events :
+run | exec : container_run execute +child-command
+up | start | restart | create | watch : container_run execute
+build : execute fetch
+pull : fetch connect
+push : upload connect +publish
+"""
+
+
+def _system(parsed: Parsed, description: Description, context: Context) -> Description:
+    """A remote daemon (-H, --context) is a contact; files of save and export are written."""
+    written = parsed.values("output", "o")
+    contacts = tuple(
+        Contact(NetAction.CONNECT, word) for word in parsed.values("host") if not word.value.startswith("unix:")
+    )
+    return msgspec.structs.replace(
+        description,
+        targets=(*description.targets, *aimed(Access.WRITE, written)),
+        contacts=(*description.contacts, *contacts),
+    )
+
+
+_KUBECTL: Final = """
+* --dry-run : preview
+delete --all | delete --all-namespaces | delete namespace | delete namespaces | delete ns | delete node | delete pv | delete pvc | delete crd : delete connect +cluster-loss +all-refs
+delete | drain | replace --force : delete connect +cluster-loss
+get secret --output | get secrets --output | get secret/* --output | get secrets/* --output | get secret* --output | config view --raw | create token | describe secret | get --raw : credential_read connect
+get | describe | logs | top | explain | api-resources | api-versions | cluster-info | version | diff | auth | wait | events | rollout status | rollout history | kustomize :
+config set* | config use* | config delete* | config unset | config rename* : config_change
+config :
+exec : workload_exec connect +remote-command
+attach | debug | run : workload_exec connect
+cp : copy connect
+port-forward | proxy : tunnel connect +tunnel
+apply --prune : delete connect +cluster-loss
+apply | create | expose | patch | edit | label | annotate | set | scale | autoscale | rollout | taint | cordon | uncordon | replace | adm | certificate : config_change connect
+"""
+
+
+def _kubectl_extra(parsed: Parsed, description: Description, context: Context) -> Description:
+    """Secrets printed whole; a scale to zero; exec … env."""
+    verb = parsed.operands[0].value if parsed.operands else ""
+    if verb == "scale" and parsed.text("replicas") == "0":
+        return msgspec.structs.replace(description, details=("service-stop",))
+    if verb == "exec" and any(word.value in ("env", "printenv") for word in parsed.operands[1:]):
+        description = msgspec.structs.replace(
+            description, operations=(*description.operations, Operation.ENVIRONMENT_READ)
+        )
+    if verb == "cp":
+        return msgspec.structs.replace(description, targets=_copies(
+            Parsed(parsed.given, parsed.operands[1:], parsed.unknown, parsed.early, parsed.words), context).targets)
+    return with_files("filename kubeconfig kustomize")(parsed, description, context)
+
+
+_HELM: Final = """
+* --dry-run | * * --dry-run : preview
+uninstall | delete | del | un : delete connect +cluster-loss
+get values | get all | get manifest : credential_read connect
+get | list | ls | history | status | show | template | lint | search | version | env | repo list | dependency list | verify :
+repo add | repo update | pull | fetch | dependency | dep : fetch connect
+install | upgrade : install connect config_change
+rollback | test : config_change connect
+push : upload connect +publish
+repo remove | plugin : config_change
+"""
+_VAGRANT: Final = """
+destroy | delete | purge : delete +container-loss
+halt | suspend : process_kill +service-stop
+status | global-status | port | version | validate | ssh-config | box list :
+ssh : workload_exec connect +remote-command
+up | provision | reload | resume : execute fetch
+"""
+
+PROGRAMS: Final = (
+    family(
+        "docker podman nerdctl buildah skopeo crane ctr crictl lima finch",
+        "~ H,host= c,context= l,log-level= D,debug config= connection= url= root= n,namespace= a,address= r,runtime-endpoint=",
+        (
+            program("run create container+run container+create", _RUN, _runs, {
+                "docker run --rm -v /:/h alpine cat /h/x": "@", "docker run --privileged alpine": "@", "docker run -v ./a:/b:ro x": "@",
+                "docker run -v /var/run/docker.sock:/s x": "@", "docker run --mount type=bind,source=/etc,target=/e x": "@",
+            }, style=Style.LEADING, abbreviates=False, previews="help"),
+            program("exec container+exec", _RUN, _executes_in, {"docker exec -it c sh -c x": "@", "docker exec c env": "@"}, style=Style.LEADING, previews="help"),
+            program("cp container+cp", "~", _copies, {"docker cp c:/a b": "@", "docker cp a c:/b": "@"}),
+            program("login", "~ u,username= p,password= password-stdin", _logs_in, {"docker login example.com": "@"}),
+            program("build buildx+build image+build", "~ t,tag= f,file= build-arg= target= platform= network= secret= ssh= cache-from= cache-to= o,output= "
+                "progress= label= iidfile= build-context= builder= push load", _builds, {"docker build -t x .": "@", "docker build -f D .": "@"}),
+            program("compose", "~ f,file= p,project-name= profile= env-file= project-directory= ansi= "
+                "progress= parallel= v,volumes rmi= force remove-orphans t,timeout= scale=", by_verb(_COMPOSE, RUNS),
+                {"docker compose down -v": "@", "docker compose up -d": "@", "docker compose -f a.yml down": "@", "docker compose ps": "@"}),
+        ),
+        by_verb(_DOCKER, UNKNOWN, _system),
+        {"docker ps -a": "@", "docker system prune -af --volumes": "@", "docker volume rm x": "@", "docker -H tcp://example.com:2375 ps": "@",
+         "docker push x/y": "@", "docker save -o a.tar x": "@", "docker rm -f c": "@", "docker inspect c": "@", "docker pull x": "@"},
+    ),
+    program("docker-compose podman-compose", "~ f,file= p,project-name= profile= env-file= v,volumes rmi= force t,timeout= scale=", by_verb(_COMPOSE, RUNS),
+        {"docker-compose down --volumes": "@", "docker-compose up": "@"}),
+    program("kubectl oc k k3s.kubectl microk8s.kubectl", "~ n,namespace= context= kubeconfig= f,filename= o,output= l,selector= c,container= A,all-namespaces all "
+        "dry-run? raw? grace-period= replicas= prune force image= k,kustomize= s,server= token= user= cluster= as= timeout= field-selector= "
+        "tail= since= type= p,patch= restart= template= sort-by= show-labels cascade=", by_verb(_KUBECTL, UNKNOWN, _kubectl_extra), {
+        "kubectl get pods -A": "@", "kubectl delete pod x": "@", "kubectl -n a delete ns b": "@", "kubectl delete pods --all": "@",
+        "kubectl get secret x -o yaml": "@", "kubectl exec -it p -- env": "@", "kubectl apply -f a.yml": "@",
+        "kubectl delete pod x --dry-run=client": "@", "kubectl config view --raw": "@", "kubectl port-forward p 80": "@", "kubectl logs p": "@",
+        "kubectl drain n": "@", "kubectl scale deploy/x --replicas=0": "@",
+    }),
+    program("helm helmfile", "~ n,namespace= f,values= set= version= kube-context= kubeconfig= repo= dry-run? o,output=", by_verb(_HELM, UNKNOWN, with_files("values")),
+        {"helm list": "@", "helm uninstall x": "@", "helm install x y -f v.yml": "@", "helm get values x": "@", "helm install x y --dry-run": "@"}),
+    program("vagrant multipass limactl minikube kind k3d colima", "~ f,force", by_verb(_VAGRANT, RUNS),
+        {"vagrant destroy -f": "@", "vagrant up": "@", "kind delete cluster": "@", "vagrant status": "@"}),
+)

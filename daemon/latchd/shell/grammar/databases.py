@@ -1,0 +1,182 @@
+"""Database clients: literal statements are read, scripts and stdin are executed unseen."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from latch_contracts.facts import Access, Argument, NetAction, Operation
+
+from . import sql
+from .description import Contact, Context, Description, Target, unique
+from .options import Parsed
+from .program import Judge, aimed, flags, program
+from .verbs import ASKS, by_verb
+
+
+def client(code: str, script: str, host: str, *, positional_code: bool = False) -> Judge:
+    """A judge by option names: ``code`` holds statements, ``script`` files of them, ``host`` the peer."""
+
+    def judge(parsed: Parsed, context: Context) -> Description:
+        texts = list(parsed.values(*code.split()))
+        files = parsed.values(*script.split()) if script else ()
+        operands = parsed.operands
+        if positional_code and len(operands) > 1:
+            texts += operands[1:]
+        piped = not texts and not files and context.piped
+        contacts = _contacts(parsed.values(*host.split()) if host else (), operands)
+        found = [Operation.CONNECT] if contacts else []
+        details: list[str] = []
+        for text in texts:
+            found += sql.operations(text.value)
+            if sql.loses(text.value):
+                details.append("database-loss")
+            if _escapes(text.value):
+                found.append(Operation.EXECUTE)
+                details.append("child-command")
+            if text.expands:
+                details.append("opaque-code")
+        if files or piped:
+            found.append(Operation.EXECUTE)
+            details.append("opaque-code")
+        if piped:
+            found.append(Operation.RUN_INPUT)
+        local = aimed(Access.APPEND, operands[:1]) if positional_code else ()
+        return Description(
+            known=True,
+            operations=unique(found),
+            targets=(*local, *(Target(Access.EXECUTE, word) for word in files), *aimed(Access.WRITE, parsed.values("output"))),
+            contacts=contacts,
+            details=tuple(dict.fromkeys(details)),
+            reads_stdin=not texts and not files,
+        )
+
+    return judge
+
+
+def _escapes(text: str) -> bool:
+    """psql's ``\\!`` and sqlite's ``.shell`` start programs."""
+    return text.strip().startswith(("\\!", ".shell", ".system", "system "))
+
+
+def _contacts(hosts: tuple[Argument, ...], operands: tuple[Argument, ...]) -> tuple[Contact, ...]:
+    words = [*hosts, *(word for word in operands if "://" in word.value)]
+    return tuple(Contact(NetAction.CONNECT, word) for word in words if not word.value.startswith("/"))
+
+
+_REDIS_LOSS: Final = frozenset(("FLUSHALL", "FLUSHDB", "SHUTDOWN", "SWAPDB"))
+_REDIS_READS: Final = frozenset("GET KEYS SCAN INFO PING TTL TYPE EXISTS LLEN LRANGE HGET HGETALL SMEMBERS DBSIZE MGET STRLEN MONITOR".split())
+
+
+def _redis(parsed: Parsed, context: Context) -> Description:
+    words = [word.value.upper() for word in parsed.operands]
+    contacts = _contacts((*parsed.values("h"), *parsed.values("u")), ())
+    base = (Operation.CONNECT,)
+    loss = bool(words) and words[0] in _REDIS_LOSS
+    piped = not words and context.piped
+    change = bool(words) and words[0] not in _REDIS_READS
+    return Description(
+        known=True,
+        operations=(*base, *((Operation.WRITE,) if change else ()), *((Operation.RUN_INPUT,) if piped else ())),
+        targets=tuple(Target(Access.EXECUTE, word) for word in parsed.values("eval")),
+        contacts=contacts,
+        details=("database-loss",) if loss else ("opaque-code",) if piped or words[:1] in (["EVAL"], ["CONFIG"]) else (),
+        reads_stdin=not words,
+    )
+
+
+_MONGO_LOSS: Final = ("dropDatabase(", ".drop(", "deleteMany({})", "remove({})", "dropCollection(", "dropIndexes(", "deleteMany( {} )")
+
+
+def _mongo(parsed: Parsed, context: Context) -> Description:
+    texts = parsed.values("eval")
+    files = tuple(word for word in parsed.operands if word.value.endswith((".js", ".mongodb")))
+    places = tuple(word for word in parsed.operands if word not in files and ("://" in word.value or "/" in word.value))
+    tight = ["".join(word.value.split()) for word in texts]
+    loss = any(mark.replace(" ", "") in text for mark in _MONGO_LOSS for text in tight)
+    opaque = bool(files) or (not texts and context.piped)
+    return Description(
+        known=True,
+        operations=(Operation.CONNECT, *((Operation.EXECUTE,) if opaque or texts else ())),
+        targets=tuple(Target(Access.EXECUTE, word) for word in files),
+        contacts=tuple(Contact(NetAction.CONNECT, word) for word in (*parsed.values("host"), *places)),
+        details=("database-loss",) if loss else ("opaque-code",) if opaque else (),
+        reads_stdin=not texts and not files,
+    )
+
+
+def _drops(parsed: Parsed, _context: Context) -> Description:
+    return Description(
+        known=True,
+        operations=(Operation.CONNECT, Operation.DELETE),
+        contacts=_contacts(parsed.values("host"), ()),
+        details=("database-loss", *flags(parsed, "force")),
+    )
+
+
+def _dumps(parsed: Parsed, _context: Context) -> Description:
+    written = parsed.values("file", "result-file", "out", "archive")
+    return Description(
+        known=True,
+        operations=(Operation.CONNECT, Operation.READ, *((Operation.WRITE,) if written else ())),
+        targets=aimed(Access.WRITE, written),
+        contacts=_contacts(parsed.values("host"), parsed.operands),
+        writes_stdout=not written,
+    )
+
+
+def _restores(parsed: Parsed, _context: Context) -> Description:
+    clean = parsed.has("clean", "drop")
+    return Description(
+        known=True,
+        operations=(Operation.CONNECT, Operation.WRITE),
+        targets=aimed(Access.READ, parsed.operands or ()),
+        contacts=_contacts(parsed.values("host"), ()),
+        details=("database-loss",) if clean else (),
+        reads_stdin=not parsed.operands,
+    )
+
+
+def _admin(parsed: Parsed, _context: Context) -> Description:
+    words = [word.value.lower() for word in parsed.operands]
+    loss = bool(words) and words[0] in ("drop", "shutdown", "flush-hosts")
+    return Description(
+        known=True,
+        operations=(Operation.CONNECT, *((Operation.WRITE,) if loss else ())),
+        contacts=_contacts(parsed.values("host"), ()),
+        details=("database-loss",) if words[:1] == ["drop"] else (),
+    )
+
+
+_PRISMA: Final = """
+migrate reset | db push --force-reset | db push --accept-data-loss | db drop : write connect +database-loss
+db execute : execute connect +opaque-code
+migrate deploy | migrate dev | db push | db seed | migrate resolve : write connect
+generate | format | validate | studio | version | init : execute
+"""
+
+PROGRAMS: Final = (
+    program("psql pgcli", "~ c,command= f,file= h,host= p,port= U,username= d,dbname= o,output= v,set= F= R= P= L= T= t A", client("command", "file", "host"), {
+        "psql -c 'DROP TABLE x'": "@", "psql -h db.example.com -c 'select 1'": "@", "psql -f a.sql": "@", "| psql x": "@",
+        "psql -c 'DELETE FROM x'": "@", "psql -c 'DELETE FROM x WHERE id = 3'": "@", "psql postgres://example.com/x -c 'TRUNCATE x'": "@",
+        "psql -l": "@",
+    }),
+    program("mysql mariadb mycli", "~ e,execute= h,host= P,port= u,user= p,password? D,database= S,socket= init-command= default-character-set=", client("execute init-command", "", "host"),
+        {"mysql -e 'DROP DATABASE x'": "@", "mysql -u root -pX x -e 'show tables'": "@", "| mysql x": "@"}),
+    program("sqlite3 sqlite duckdb litecli", "~ cmd,c= init= separator= s= nullvalue= f=", client("cmd", "init f", "", positional_code=True),
+        {"sqlite3 a.db 'drop table x'": "@", "sqlite3 a.db 'select 1'": "@", "sqlite3 -readonly a.db .tables": "@", "| sqlite3 a.db": "@"}),
+    program("sqlcmd clickhouse-client clickhouse cqlsh bq snowsql usql osql isql sqlplus trino presto-cli beeline spark-sql hive impala-shell",
+        "~ q,query,Q= e,execute= i,input-file,queries-file= f,file= h,host,S= o,output= d,database= u,user,U= p,password?", client("query execute", "input-file file", "host"),
+        {"clickhouse-client --query 'drop table x'": "@", "cqlsh -e 'select 1' db.example.com": "@"}),
+    program("redis-cli valkey-cli keydb-cli", "~ h= p= a= n= u= s= eval= x pipe user= pass= cacert= cert= key=", _redis,
+        {"redis-cli FLUSHALL": "@", "redis-cli -h example.com get x": "@", "redis-cli -n 1 flushdb": "@", "redis-cli set a 1": "@"}),
+    program("mongosh mongo", "~ eval= host= port= u,username= p,password= authenticationDatabase= f,file= quiet", _mongo,
+        {"mongosh --eval 'db.dropDatabase()'": "@", "mongosh x --eval 'db.a.find()'": "@", "mongo a.js": "@"}),
+    program("dropdb dropuser pg_dropcluster", "~ h,host= p= U= f,force e i", _drops, {"dropdb x": "@", "dropdb -h example.com -f x": "@"}),
+    program("mysqladmin pg_ctl pg_isready createdb createuser mysqlcheck initdb", "~ h,host= u= p? P= S= D= l= U= w=", _admin, {"mysqladmin drop x": "@", "createdb x": "@"}),
+    program("pg_dump pg_dumpall mysqldump mariadb-dump mongodump mongoexport pg_basebackup", "~ h,host= p? U= u= f,file= r,result-file= o,out= archive? d= t= n= F= Z= j= uri= c= P=",
+        _dumps, {"pg_dump -f a.sql x": "@", "mysqldump x": "@"}),
+    program("pg_restore mongorestore mongoimport", "~ h,host= p= U= d= c,clean drop j= F= t= n= uri= file=", _restores, {"pg_restore -c -d x a.dump": "@", "mongorestore dump": "@"}),
+    program("prisma drizzle-kit sequelize knex typeorm alembic flyway liquibase dbmate goose", "~ schema= force-reset accept-data-loss f,force config= url=",
+        by_verb(_PRISMA + "db:drop | clean | downgrade base | drop-all | schema:drop | down-to : write connect +database-loss\n", ASKS),
+        {"prisma migrate reset --force": "@", "prisma generate": "@", "prisma db push --accept-data-loss": "@", "alembic downgrade base": "@"}),
+)

@@ -1,0 +1,82 @@
+"""Literal SQL → what it takes away. Strings and comments are skipped, statements read by their first words."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from latch_contracts.facts import Operation
+
+_DROPS: Final = frozenset(
+    "TABLE DATABASE SCHEMA INDEX VIEW MATERIALIZED COLUMN USER ROLE SEQUENCE FUNCTION PROCEDURE TRIGGER TYPE EXTENSION KEYSPACE "
+    "COLLECTION TABLESPACE OWNED PARTITION IF".split()
+)
+_READS: Final = frozenset("SELECT SHOW EXPLAIN DESCRIBE DESC WITH VALUES USE PRAGMA SET BEGIN COMMIT ROLLBACK END HELP STATUS".split())
+
+
+def statements(text: str) -> list[list[str]]:
+    """Words of each statement, upper-case; quoted text is left out."""
+    found: list[list[str]] = [[]]
+    word: list[str] = []
+    at = 0
+    while at < len(text):
+        mark = text[at]
+        if mark in "'\"`":
+            end = text.find(mark, at + 1)
+            at = len(text) if end < 0 else end + 1
+            word.append("Q")
+            continue
+        if text.startswith("--", at) or (mark == "#" and not word):
+            end = text.find("\n", at)
+            at = len(text) if end < 0 else end
+            continue
+        if text.startswith("/*", at):
+            end = text.find("*/", at + 2)
+            at = len(text) if end < 0 else end + 2
+            continue
+        if mark.isspace() or mark in ";(),=":
+            if word:
+                found[-1].append("".join(word).upper())
+                word = []
+            if mark == ";":
+                found.append([])
+        else:
+            word.append(mark)
+        at += 1
+    if word:
+        found[-1].append("".join(word).upper())
+    return [statement for statement in found if statement]
+
+
+def loses(text: str) -> bool:
+    """Whether a text drops, truncates, or deletes or overwrites every row."""
+    return any(_loses(words) for words in statements(text))
+
+
+def _loses(words: list[str]) -> bool:
+    first = words[0]
+    if first in ("EXPLAIN", "DESCRIBE") and "ANALYZE" not in words[:3]:
+        return False
+    if "DROP" in words and first in ("DROP", "ALTER"):
+        return first == "ALTER" or bool(_DROPS & set(words[1:3]))
+    if first == "TRUNCATE":
+        return True
+    for verb in ("DELETE", "UPDATE"):
+        if verb in words[:1] or (first in ("WITH", "EXPLAIN") and verb in words):
+            follows = "FROM" if verb == "DELETE" else "SET"
+            if follows in words and ("WHERE" not in words or _always(words)):
+                return True
+    return False
+
+
+def _always(words: list[str]) -> bool:
+    """WHERE 1=1, WHERE true: no condition at all."""
+    condition = words[words.index("WHERE") + 1 :]
+    return condition in (["1"], ["TRUE"], ["1", "1"], ["Q", "Q"]) or (len(condition) == 2 and condition[0] == condition[1])
+
+
+def operations(text: str) -> tuple[Operation, ...]:
+    """WRITE when a statement changes something, else READ."""
+    found = statements(text)
+    if all(words[0] in _READS or words[0].startswith(("\\", ".")) for words in found):
+        return (Operation.READ,)
+    return (Operation.WRITE,)
