@@ -1,4 +1,4 @@
-"""The rim that asks the disk about paths. Errors become values; nothing here is read, opened or followed twice."""
+"""The rim that asks the disk about paths. Errors become values; no file is opened."""
 
 from __future__ import annotations
 

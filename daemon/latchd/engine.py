@@ -37,7 +37,7 @@ from latch_contracts.wire import VERSION, CallView, HookReply, HookRequest, Sess
 from latchd import views
 from latchd.clock import Clock
 from latchd.installs import Installs
-from latchd.judging import Judge
+from latchd.judging import Bindings, Judge
 from latchd.keys import Keys, load_or_create
 from latchd.policy import Policy
 from latchd.proposing import Proposals
@@ -98,8 +98,9 @@ class Engine:
             records_ms=policy.records.days * 24 * 3600 * 1000, bytes=policy.records.mebibytes * 1024 * 1024
         )
         self._judge = Judge(policy, self._home)
-        self._proposals = Proposals(self._store, self._keys, policy, self._bounds)
-        self._results = Results(self._store, self._keys, policy)
+        bindings = Bindings(policy)
+        self._proposals = Proposals(self._store, self._keys, policy, bindings, self._bounds)
+        self._results = Results(self._store, self._keys, policy, bindings)
 
     def close(self) -> None:
         self._store.database.close()

@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
-import hashlib
 import posixpath
 from collections.abc import Callable, Mapping
 
 import msgspec
 
+from latch_contracts.canonical import digest
 from latch_contracts.contract import Compatibility, Contract, Level, Surface
 from latch_contracts.events import Call, HookEvent
 from latch_contracts.facts import ActionFacts
 from latch_contracts.verdict import Action, Verdict
 from latchd import disk
 from latchd.files import FileView, Stamp, probe_list
+from latchd.guard.rules import RULES, SELF_PROTECTION
 from latchd.guard.subject import Subject
 from latchd.guard.walk import judge, without_ask
 from latchd.policy import Policy, PolicyError, fingerprint
 from latchd.projects import Projects
+from latchd.release import VERSION
 from latchd.tool_facts import facts_of
 from latchd.views import operation_mask
 
+_VERSIONS = 64  # agent versions remembered; a machine has one or two
 _FILE_TOOLS = frozenset({Surface.READ, Surface.WRITE, Surface.EDIT, Surface.PATCH})
+# The rules that judge are this release's; another one may judge the same call otherwise.
+_CATALOGUE = digest(
+    [VERSION, *([rule.id, rule.group, rule.severity, rule.title] for rule in (*SELF_PROTECTION, *RULES))]
+)
 _stamps = msgspec.msgpack.Decoder(Stamp)
 
 
@@ -73,15 +80,23 @@ def known_paths(call: Call, cwd: str) -> tuple[str, ...]:
     return tuple(posixpath.normpath(posixpath.join(cwd or "/", path)) for path in call.paths)
 
 
-def binding(policy: Policy, contract: Contract, version: str) -> bytes:
+class Bindings:
     """What a pending call is bound to: when any of it changes, its result promotes nothing."""
-    compatibility = contract.compatibility(version)
-    known = version if compatibility is Compatibility.KNOWN else compatibility.value
-    return hashlib.sha256(
-        b"\0".join(
-            (fingerprint(policy), hashlib.sha256(contract.fingerprint_source()).digest(), known.encode())
-        )
-    ).digest()
+
+    def __init__(self, policy: Policy) -> None:
+        self._policy = fingerprint(policy)
+        self._known: dict[tuple[str, int, str], bytes] = {}
+
+    def of(self, contract: Contract, version: str) -> bytes:
+        """32 bytes over policy, rules, contract and the agent's version (where the contract knows it)."""
+        compatibility = contract.compatibility(version)
+        told = version if compatibility is Compatibility.KNOWN else compatibility.value
+        key = (contract.contract_id, contract.revision, told)
+        if key not in self._known:
+            if len(self._known) >= _VERSIONS:
+                self._known.clear()
+            self._known[key] = digest([self._policy, _CATALOGUE, contract.fingerprint_source(), told])
+        return self._known[key]
 
 
 def _remembered(

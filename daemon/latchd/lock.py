@@ -58,9 +58,7 @@ def held(path: str) -> Generator[None]:
     except OSError as error:
         raise RefusedToStart(f"lock file `{path}` can't be opened: {_why(error)}") from error
     try:
-        if not _lock(descriptor):
-            pid = os.pread(descriptor, 32, 0).decode("ascii", "replace").strip() or "unknown"
-            raise RefusedToStart(f"another latchd runs here, pid {pid} (it holds `{path}`)")
+        _lock(descriptor, path)
         try:
             os.ftruncate(descriptor, 0)
             os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
@@ -71,18 +69,18 @@ def held(path: str) -> Generator[None]:
         os.close(descriptor)
 
 
-def _lock(descriptor: int) -> bool:
-    """Take the lock for us alone; False when another daemon holds it that way."""
+def _lock(descriptor: int, path: str) -> None:
     for _ in range(_ATTEMPTS):
         with contextlib.suppress(BlockingIOError):
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return True
+            return
         try:
             fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
         except BlockingIOError:
-            return False
+            pid = os.pread(descriptor, 32, 0).decode("ascii", "replace").strip() or "unknown"
+            raise RefusedToStart(f"another latchd runs here, pid {pid} (it holds `{path}`)") from None
         fcntl.flock(descriptor, fcntl.LOCK_UN)
-    return False
+    raise RefusedToStart(f"lock file `{path}` is being looked at by another process; try again")
 
 
 def _why(error: OSError) -> str:

@@ -17,6 +17,7 @@ from latch_contracts.contract import Event, Kind, Route, Surface
 from latch_contracts.errors import ContractError
 from latch_contracts.events import Call, HookEvent
 from latch_contracts.facts import ActionFacts
+from latch_contracts.strict_json import as_object
 from latch_contracts.verdict import Verdict
 from latchd.guard.floor import canonical
 from latchd.guard.subject import Subject
@@ -132,21 +133,26 @@ def _findings(verdict: Verdict) -> list[dict[str, str]]:
 
 
 def _read(row: object, connector: str) -> tuple[dict[str, Any], HookEvent, str, str]:
-    if not isinstance(row, dict):
+    members = as_object(row)
+    if members is None:
         raise RowError("the line is not a JSON object")
-    members: dict[str, Any] = row  # pyright: ignore[reportUnknownVariableType]
     cwd = _text(members, "cwd", CWD)
     home = _text(members, "home", HOME)
     if "event" in members:
-        return members, _hooked(members, _text(members, "connector", connector)), cwd_of(members, cwd), home
+        return (
+            members,
+            _hooked(members, _text(members, "connector", connector)),
+            _payload_cwd(members, cwd),
+            home,
+        )
     return members, _made(members, cwd, _text(members, "connector", connector)), cwd, home
 
 
-def cwd_of(members: dict[str, Any], default: str) -> str:
+def _payload_cwd(members: dict[str, Any], default: str) -> str:
     """The payload's own directory, where the line gives none."""
-    event = members.get("event")
-    if "cwd" not in members and isinstance(event, dict):
-        found = event.get("cwd")  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+    event = as_object(members.get("event"))
+    if "cwd" not in members and event is not None:
+        found = event.get("cwd")
         if isinstance(found, str) and found.startswith("/"):
             return found
     return default
@@ -178,9 +184,10 @@ def _made(members: dict[str, Any], cwd: str, connector: str) -> HookEvent:
     arguments: dict[str, Any] = {}
     given = members.get("args")
     if given is not None:
-        if not isinstance(given, dict):
+        found = as_object(given)
+        if found is None:
             raise RowError("`args` is not an object")
-        arguments = dict(given)  # pyright: ignore[reportUnknownArgumentType]
+        arguments = dict(found)
     tool = _text(members, "tool", "Bash")
     if _text(members, "dialect", "") == "powershell" and "tool" not in members:
         tool = "PowerShell"
@@ -225,5 +232,5 @@ def _call(tool: str, arguments: dict[str, Any], connector: str) -> Call:
 
 
 def _error(row: object, why: str) -> dict[str, Any]:
-    identity = row.get("id") if isinstance(row, dict) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
-    return {"id": identity, "error": why}
+    members = as_object(row)
+    return {"id": None if members is None else members.get("id"), "error": why}

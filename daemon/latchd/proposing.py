@@ -7,7 +7,7 @@ from latch_contracts.events import HookEvent
 from latch_contracts.outcome import State
 from latch_contracts.records import DenialRecord, ExpiryRecord, Record, VerdictRecord
 from latch_contracts.verdict import Action, Verdict
-from latchd.judging import Judged, binding
+from latchd.judging import Bindings, Judged
 from latchd.keys import Keys, shown
 from latchd.ledger import ADMISSION_NOTES, Admission, admit
 from latchd.lifecycle import Signal, after
@@ -19,10 +19,11 @@ from latchd.windows import Instant
 
 
 class Proposals:
-    def __init__(self, store: Store, keys: Keys, policy: Policy, bounds: Bounds) -> None:
+    def __init__(self, store: Store, keys: Keys, policy: Policy, bindings: Bindings, bounds: Bounds) -> None:
         self._store = store
         self._keys = keys
         self._policy = policy
+        self._bindings = bindings
         self._bounds = bounds
 
     def propose(
@@ -48,7 +49,7 @@ class Proposals:
             and bool(call.id)
         )
         fingerprint = self._keys.content(event.fingerprint)
-        policy = binding(self._policy, contract, version)
+        policy = self._bindings.of(contract, version)
         verdict = judged.verdict
         try:
             with self._store.database.transaction():

@@ -11,7 +11,7 @@ from latch_contracts.events import HookEvent
 from latch_contracts.outcome import Outcome, State
 from latch_contracts.records import BoundaryRecord, ExpiryRecord, LifecycleRecord, OutcomeRecord, Record
 from latchd import disk
-from latchd.judging import binding, known_paths
+from latchd.judging import Bindings, known_paths
 from latchd.keys import Keys
 from latchd.ledger import settle
 from latchd.lifecycle import Signal, after, promotes
@@ -24,10 +24,11 @@ _EXPIRY_BATCH: Final = 500  # rows one sweep closes, so that no decision waits f
 
 
 class Results:
-    def __init__(self, store: Store, keys: Keys, policy: Policy) -> None:
+    def __init__(self, store: Store, keys: Keys, policy: Policy, bindings: Bindings) -> None:
         self._store = store
         self._keys = keys
         self._policy = policy
+        self._bindings = bindings
 
     def settle(
         self, contract: Contract, event: HookEvent, identity: Identity, version: str, now: Instant
@@ -71,7 +72,7 @@ class Results:
             why=event.outcome_why,
             result=result,
             input_digest=self._keys.content(call.input_digest),
-            policy=binding(self._policy, contract, version),
+            policy=self._bindings.of(contract, version),
             now=now,
             window_ms=self._policy.pending_ms,
         )

@@ -6,7 +6,7 @@ with it is not known. A tool nobody has heard of is still a reader of every path
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from latch_contracts.contract import Surface
@@ -28,6 +28,7 @@ from latch_contracts.facts import (
     PathFact,
     Status,
 )
+from latch_contracts.strict_json import as_array, as_object
 from latchd.shell.facts import analyze
 from latchd.shell.grammar.description import Context
 from latchd.shell.grammar.hosts import peer
@@ -38,8 +39,10 @@ MAX_PATHS: Final = 512
 _MAX_PATH_CHARS: Final = 4096
 
 _PATH_KEYS: Final = frozenset(
-    "path paths file files filename file_path filepath file_paths absolutepath absolute_path notebook_path target_file "
-    "targetfile directory dir dirpath directory_path folder root base source src destination dest uri include "
+    "path paths file files filename file_path filepath file_paths absolutepath absolute_path "
+    "notebook_path target_file "
+    "targetfile directory dir dirpath directory_path folder root base source src destination dest uri "
+    "include "
     "old_path new_path relative_path relative_workspace_path workspace_path".split()
 )
 _GLOB_KEYS: Final = frozenset(("glob", "include", "pattern"))
@@ -106,7 +109,9 @@ def _tool(call: Call, context: Context, paths: tuple[PathFact, ...]) -> ActionFa
     urls = call.urls if call.surface is Surface.FETCH else tuple(_urls(call.arguments, 0))
     action = NetAction.DOWNLOAD if call.surface is Surface.FETCH else NetAction.CONNECT
     network = tuple(_contact(url, action) for url in dict.fromkeys(urls))
-    operations = _OPERATIONS.get(call.surface, (Operation.READ,) if paths else (Operation.EXECUTE,))
+    operations: tuple[Operation, ...] = _OPERATIONS.get(
+        call.surface, (Operation.READ,) if paths else (Operation.EXECUTE,)
+    )
     if any(path.access is Access.DELETE for path in paths):
         operations = (*operations, Operation.DELETE)
     return ActionFacts(
@@ -134,7 +139,7 @@ def _tool(call: Call, context: Context, paths: tuple[PathFact, ...]) -> ActionFa
     )
 
 
-_OPERATIONS: Final = {
+_OPERATIONS: Final[Mapping[Surface, tuple[Operation, ...]]] = {
     Surface.READ: (Operation.READ,),
     Surface.WRITE: (Operation.WRITE,),
     Surface.EDIT: (Operation.WRITE,),
@@ -204,8 +209,7 @@ def _patched(call: Call, context: Context) -> Iterator[PathFact]:
     for path in call.paths:
         yield _path(path, Access.WRITE, context)
     for value in call.arguments.values():
-        texts = value if isinstance(value, list) else [value]
-        for text in texts:
+        for text in as_array(value) or [value]:
             if isinstance(text, str) and ("*** " in text or "+++ " in text):
                 yield from _headers(text, context)
 
@@ -231,11 +235,11 @@ def _found(value: Any, key: str, depth: int) -> Iterator[str]:
     """Path-like strings of unknown arguments: under a path's key, or by their looks."""
     if depth > MAX_DEPTH:
         return
-    if isinstance(value, dict):
-        for name, member in value.items():
-            yield from _found(member, str(name), depth + 1)
-    elif isinstance(value, list):
-        for member in value:
+    if (members := as_object(value)) is not None:
+        for name, member in members.items():
+            yield from _found(member, name, depth + 1)
+    elif (array := as_array(value)) is not None:
+        for member in array:
             yield from _found(member, key, depth + 1)
     elif isinstance(value, str) and 0 < len(value) <= _MAX_PATH_CHARS and not set("\n\r\0") & set(value):
         folded = key.replace("-", "_").lower()
@@ -247,11 +251,11 @@ def _found(value: Any, key: str, depth: int) -> Iterator[str]:
 def _urls(value: Any, depth: int) -> Iterator[str]:
     if depth > MAX_DEPTH:
         return
-    if isinstance(value, dict):
-        for member in value.values():
+    if (members := as_object(value)) is not None:
+        for member in members.values():
             yield from _urls(member, depth + 1)
-    elif isinstance(value, list):
-        for member in value:
+    elif (array := as_array(value)) is not None:
+        for member in array:
             yield from _urls(member, depth + 1)
     elif isinstance(value, str) and value.startswith(("http://", "https://", "ftp://", "ws://", "wss://")):
         yield value.split(None, 1)[0][:_MAX_PATH_CHARS]

@@ -10,9 +10,10 @@ import json
 import os
 import select
 import shutil
+import signal
 import socket
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -20,6 +21,7 @@ from live.namespace import SECONDS, Namespace
 
 VERSION: Final = "2.1.332"  # the version the connector's contract was measured on
 MODEL: Final = "claude-sonnet-4-5"
+API_KEY: Final = "test-key"  # made up; the CLI wants one before it asks any model
 
 _PACKAGES: Final = {
     "x86_64": "@anthropic-ai/claude-code-linux-x64",
@@ -97,17 +99,17 @@ class Conversation:
         cwd: Path,
         port: int,
         control: socket.socket,
-        session: str,
-        allowed: Sequence[str],
         options: Sequence[str],
+        more: Mapping[str, str],
     ) -> None:
+        self._namespace = namespace
         self._control = control
         self._output = root / "claude.jsonl"
         self._errors = root / "claude.stderr"
         self._waiting: socket.socket | None = None
         argv = [
             *(str(binary), "-p", "go on", "--output-format", "stream-json", "--verbose"),
-            *("--model", MODEL, "--session-id", session, "--allowedTools", ",".join(allowed), *options),
+            *("--model", MODEL, *options),
         ]
         with self._output.open("wb") as stdout, self._errors.open("wb") as stderr:
             self._process = namespace.start(
@@ -115,7 +117,7 @@ class Conversation:
                 cwd=cwd,
                 stdout=stdout,
                 stderr=stderr,
-                more={"ANTHROPIC_BASE_URL": f"http://127.0.0.1:{port}", "ANTHROPIC_API_KEY": "test-key"},
+                more={"ANTHROPIC_BASE_URL": f"http://127.0.0.1:{port}", "ANTHROPIC_API_KEY": API_KEY, **more},
             )
         self._hear()  # the person's prompt, which holds no results
 
@@ -130,6 +132,15 @@ class Conversation:
         """One assistant message with these calls; gives what the model is told of them."""
         self._answer(blocks)
         return self._hear()
+
+    def start(self, *blocks: dict[str, Any]) -> None:
+        """One assistant message whose results are not waited for."""
+        self._answer(blocks)
+
+    def signal(self, number: signal.Signals) -> None:
+        """Send the CLI a signal and wait for its end."""
+        self._namespace.signal(self._process, number)
+        self._process.wait(SECONDS)
 
     def finish(self) -> dict[str, Any]:
         """The model has no more calls; waits for the CLI's end and gives its own summary of the run.

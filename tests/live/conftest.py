@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Final
 
 import pytest
 
@@ -11,12 +12,14 @@ from live import namespace
 from live.claude_cli import NotInstallable, installed
 from live.stage import Stage, new_root
 
+_CACHE: Final = Path.home() / ".cache" / "latchd-live"
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--live-cache",
         type=Path,
-        default=Path.home() / ".cache" / "latchd-live",
+        default=_CACHE,
         metavar="DIR",
         help="where the agents' CLIs are kept, and the directories of live runs while they last",
     )
@@ -24,7 +27,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.fixture(scope="session")
 def live_cache(request: pytest.FixtureRequest) -> Path:
-    return Path(str(request.config.getoption("--live-cache"))).resolve()
+    return Path(str(request.config.getoption("--live-cache", _CACHE))).resolve()
 
 
 @pytest.fixture(scope="session")

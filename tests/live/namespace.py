@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -39,6 +40,11 @@ def why_not() -> str:
     return "" if tried.returncode == 0 else f"no namespaces here: {tried.stderr.strip()}"
 
 
+def _child(pid: int) -> int:
+    """The one child of a process, by the number that it has out here."""
+    return int(Path(f"/proc/{pid}/task/{pid}/children").read_text("ascii").split()[0])
+
+
 class Namespace:
     """The namespaces of one run. A context manager: leaving it kills all that runs inside.
 
@@ -55,11 +61,10 @@ class Namespace:
             text=True,
         )
         self._started: list[subprocess.Popen[bytes]] = []
-        holder = self._holder.pid
         if self._pipe(self._holder.stdout).readline() != "ready\n":
             self.close()
             raise RuntimeError("the namespace did not come up")
-        self._init = Path(f"/proc/{holder}/task/{holder}/children").read_text("ascii").split()[0]
+        self._init = _child(self._holder.pid)
 
     def __enter__(self) -> Namespace:
         return self
@@ -99,6 +104,10 @@ class Namespace:
             timeout=SECONDS,
             check=False,
         )
+
+    def signal(self, process: subprocess.Popen[bytes], number: signal.Signals) -> None:
+        """Send a signal to the program that :meth:`start` started, not to the `nsenter` before it."""
+        os.kill(_child(process.pid), number)
 
     def close(self) -> None:
         self._pipe(self._holder.stdin).close()

@@ -1,4 +1,7 @@
-"""A hook ``MODE FILE``: keeps every payload, allows or denies each proposal. Standard library only."""
+"""A hook ``MODE FILE``: keeps every payload in FILE. Standard library only.
+
+MODE is what it does to a proposal: allow it, deny it, or rewrite its command to ``echo rewritten``.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,10 @@ def main() -> int:
     with open(file, "a", encoding="utf-8") as seen:  # noqa: PTH123 — one write, no pathlib to start
         seen.write(json.dumps(payload) + "\n")
     if mode == "allow" or payload["hook_event_name"] != "PreToolUse":
+        return 0
+    if mode == "rewrite":
+        rewritten = {"hookEventName": "PreToolUse", "updatedInput": {"command": "echo rewritten"}}
+        print(json.dumps({"hookSpecificOutput": rewritten}))
         return 0
     reason = "refused for the record"
     output = {

@@ -11,6 +11,7 @@ import json
 import os
 import select
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -83,8 +84,18 @@ class Stage:
         """The user-level settings of the agent in this run."""
         return self.home / ".claude" / "settings.json"
 
-    def converse(self, *, allowed: Sequence[str] = ("Bash",), options: Sequence[str] = ()) -> Conversation:
-        """Start the agent in the project; the test is its model from here on."""
+    def converse(
+        self,
+        *,
+        allowed: Sequence[str] = ("Bash",),
+        resume: bool = False,
+        options: Sequence[str] = (),
+        more: Mapping[str, str] | None = None,
+    ) -> Conversation:
+        """Start the agent in the project; the test is its model from here on.
+
+        ``resume`` goes on with the session of the run before; ``more`` are variables for the agent.
+        """
         return Conversation(
             self.namespace,
             self._binary,
@@ -92,16 +103,33 @@ class Stage:
             cwd=self.project,
             port=self._port,
             control=self._control,
-            session=self.session,
-            allowed=allowed,
-            options=options,
+            options=(
+                *("--resume" if resume else "--session-id", self.session),
+                *(("--allowedTools", ",".join(allowed)) if allowed else ()),
+                *options,
+            ),
+            more=more or {},
         )
 
     # latchd
 
-    def install_hooks(self) -> dict[str, Any]:
+    def install_hooks(self, *options: str) -> dict[str, Any]:
         """`latchctl install claudecode`, as a person runs it; gives what it says with --json."""
-        return self.latchctl("install", "claudecode", "--json")[0]
+        return self.latchctl("install", "claudecode", "--json", *options)[0]
+
+    def add_hook(self, mode: str, *events: str) -> Path:
+        """Register recording_hook.py beside what is in the settings; gives the file it records to."""
+        seen = self.root / "seen.jsonl"
+        line = f'"{sys.executable}" -IS "{HERE / "recording_hook.py"}" {mode} "{seen}"'
+        settings: dict[str, Any] = {"hooks": {}}
+        with contextlib.suppress(FileNotFoundError):
+            settings = json.loads(self.settings.read_bytes())
+        for event in events:
+            handler = {"type": "command", "command": line, "timeout": 20}
+            settings["hooks"].setdefault(event, []).append({"hooks": [handler]})
+        self.settings.parent.mkdir(exist_ok=True)
+        self.settings.write_text(json.dumps(settings), encoding="utf-8")
+        return seen
 
     def start_daemon(self) -> None:
         """Start the daemon and wait until it says that its sockets answer."""
@@ -109,13 +137,8 @@ class Stage:
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as ready, self.daemon_log.open("ab") as log:
             ready.bind(str(notices))
             ready.settimeout(SECONDS / 100)
-            # The shell is replaced by the daemon and leaves its number, which only the namespace knows.
-            starting = f'echo $$ >"{self.root}/daemon.pid"; exec "$@"'
             self._daemon = self.namespace.start(
-                ["sh", "-c", starting, "sh", *DAEMON],
-                stdout=log,
-                stderr=log,
-                more={"NOTIFY_SOCKET": str(notices)},
+                DAEMON, stdout=log, stderr=log, more={"NOTIFY_SOCKET": str(notices)}
             )
             for _ in range(100):
                 with contextlib.suppress(TimeoutError):
@@ -130,8 +153,7 @@ class Stage:
     def kill_daemon(self) -> None:
         """SIGKILL, and wait for its death: no goodbye, no clean-up."""
         assert self._daemon is not None
-        pid = (self.root / "daemon.pid").read_text("ascii").strip()
-        self.namespace.run(["kill", "-KILL", pid])
+        self.namespace.signal(self._daemon, signal.SIGKILL)
         self._daemon.wait(SECONDS)
 
     @property

@@ -3,27 +3,17 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 
 import pytest
 
 from live.claude_cli import Told, bash
-from live.namespace import HERE
 from live.stage import Stage
 
 pytestmark = pytest.mark.live
 
 
-def _hook(stage: Stage, mode: str) -> Path:
-    """Register recording_hook.py on three events; gives the file it records to."""
-    seen = stage.root / "seen.jsonl"
-    line = f'"{sys.executable}" -IS "{HERE / "recording_hook.py"}" {mode} "{seen}"'
-    handler = {"hooks": [{"type": "command", "command": line, "timeout": 20}]}
-    hooks = {name: [handler] for name in ("PreToolUse", "PostToolUse", "SessionEnd")}
-    stage.settings.parent.mkdir()
-    stage.settings.write_text(json.dumps({"hooks": hooks}), encoding="utf-8")
-    return seen
+_EVENTS = ("PreToolUse", "PostToolUse", "SessionEnd")
 
 
 def _events(seen: Path) -> list[tuple[str, str]]:
@@ -44,7 +34,7 @@ def test_without_a_hook_the_call_runs(stage: Stage) -> None:
 
 
 def test_a_hook_that_denies_stops_the_call(stage: Stage) -> None:
-    seen = _hook(stage, "deny")
+    seen = stage.add_hook("deny", *_EVENTS)
     marker = stage.outside / "marker"
     marker.mkdir()
     with stage.converse() as agent:
@@ -57,7 +47,7 @@ def test_a_hook_that_denies_stops_the_call(stage: Stage) -> None:
 
 
 def test_a_hook_that_only_records_sees_the_whole_call(stage: Stage) -> None:
-    seen = _hook(stage, "allow")
+    seen = stage.add_hook("allow", *_EVENTS)
     with stage.converse() as agent:
         told = agent.say(bash("toolu_1", "echo hello"))
         agent.finish()

@@ -19,7 +19,8 @@ _CANONICAL: Final[Mapping[str, str]] = MappingProxyType(
     {
         name: canonical
         for canonical, names in {
-            "shell": "bash shell run_shell_command exec_command execute_command terminal local_shell powershell monitor",
+            "shell": "bash shell run_shell_command exec_command execute_command terminal local_shell "
+            "powershell monitor",
             "read": "read read_file view view_file open_file cat",
             "write": "write write_file create_file writefile",
             "edit": "edit edit_file replace str_replace multiedit multi_edit notebookedit",
@@ -50,7 +51,8 @@ def policy_fault(policy: Policy, contract: Contract | None) -> str:
     for tool in policy.tools:
         if canonical(tool) not in live and not tool.startswith("mcp__"):
             known = ", ".join(sorted(tool.name for tool in contract.tools)[:12])
-            return f"the policy names the tool `{tool}`, which {contract.connector} does not have; known: {known}, …"
+            name = contract.connector
+            return f"the policy names the tool `{tool}`, which {name} does not have; known: {known}, …"
     return ""
 
 

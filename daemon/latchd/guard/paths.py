@@ -157,8 +157,8 @@ def _meet(left: tuple[str, ...], right: tuple[str, ...]) -> bool:
     """Two globs meet: the classic table, one row at a time."""
     row = {0}
     row = _skip(row, right)
-    for token in left:
-        if token == "*":  # noqa: S105 (a glob's star)
+    for mark in left:
+        if mark == "*":
             row = set(range(min(row), len(right) + 1)) if row else row
             continue
         reached: set[int] = set()
@@ -167,7 +167,7 @@ def _meet(left: tuple[str, ...], right: tuple[str, ...]) -> bool:
                 other = right[at]
                 if other == "*":
                     reached.add(at)
-                elif other in (token, "?") or token == "?":
+                elif other in (mark, "?") or mark == "?":
                     reached.add(at + 1)
         row = _skip(reached, right)
         if not row:
@@ -206,7 +206,8 @@ _SCRATCH: Final = tuple(
     for text in ("/tmp", "/var/tmp", "/dev/shm", "/private/tmp", "/private/var/tmp")  # noqa: S108
 )
 _HARMLESS: Final = frozenset(
-    "/dev/null /dev/zero /dev/full /dev/random /dev/urandom /dev/tty /dev/stdin /dev/stdout /dev/stderr /dev/ptmx".split()
+    "/dev/null /dev/zero /dev/full /dev/random /dev/urandom /dev/tty /dev/stdin /dev/stdout /dev/stderr "
+    "/dev/ptmx".split()
 )
 _SYSTEM: Final = frozenset(
     "etc usr bin sbin lib lib32 lib64 boot sys proc root dev var run system nix".split()
@@ -249,8 +250,9 @@ def place_of(path: str, roots: Iterable[str], home: str) -> Place:
 
 def _is_no_project(root: tuple[str, ...], own: tuple[str, ...]) -> bool:
     """The machine, scratch itself, a home or what is above one."""
-    home = (len(root) <= 2 and root[:1] and root[0] in _HOMES) or root == ("root",)
-    return not root or own[: len(root)] == root or bool(home) or root in _SCRATCH
+    if not root or root in _SCRATCH or own[: len(root)] == root:
+        return True
+    return root == ("root",) or (len(root) <= 2 and root[:1] in (("home",), ("users",)))
 
 
 def _anchored(parts: tuple[str, ...]) -> tuple[tuple[str, ...], bool]:

@@ -11,24 +11,34 @@ from latchd.guard.paths import Pattern, components, first_match, pattern, patter
 
 CREDENTIAL_TREES: Final = patterns(
     """
-    ~/.ssh ~/.aws ~/.azure ~/.gcp ~/.config/gcloud ~/.kube ~/.docker/config.json ~/.config/containers/auth.json
-    ~/.config/gh/hosts.yml ~/.config/glab-cli ~/.config/hub ~/.git-credentials ~/.config/git/credentials ~/.netrc
-    ~/_netrc ~/.authinfo ~/.authinfo.gpg ~/.npmrc ~/.yarnrc.yml ~/.pypirc ~/.config/pip/pip.conf ~/.gem/credentials
+    ~/.ssh ~/.aws ~/.azure ~/.gcp ~/.config/gcloud ~/.kube ~/.docker/config.json
+    ~/.config/containers/auth.json
+    ~/.config/gh/hosts.yml ~/.config/glab-cli ~/.config/hub ~/.git-credentials ~/.config/git/credentials
+    ~/.netrc
+    ~/_netrc ~/.authinfo ~/.authinfo.gpg ~/.npmrc ~/.yarnrc.yml ~/.pypirc ~/.config/pip/pip.conf
+    ~/.gem/credentials
     ~/.cargo/credentials* ~/.m2/settings*.xml ~/.gradle/gradle.properties ~/.nuget/nuget.config
     ~/.config/nuget/nuget.config ~/.composer/auth.json ~/.config/composer/auth.json
     ~/.terraform.d/credentials.tfrc.json ~/.terraformrc ~/.vault-token ~/.config/op ~/.config/sops/age
-    ~/.config/rclone ~/.config/doctl ~/.config/fly ~/.fly ~/.config/heroku ~/.config/wrangler ~/.wrangler/config
-    ~/.config/vercel ~/.local/share/com.vercel.cli ~/.config/netlify ~/.config/stripe ~/.config/ngrok ~/.ngrok2
+    ~/.config/rclone ~/.config/doctl ~/.config/fly ~/.fly ~/.config/heroku ~/.config/wrangler
+    ~/.wrangler/config
+    ~/.config/vercel ~/.local/share/com.vercel.cli ~/.config/netlify ~/.config/stripe ~/.config/ngrok
+    ~/.ngrok2
     ~/.config/hcloud ~/.oci ~/.bluemix ~/.databrickscfg ~/.snowsql ~/.snowflake ~/.dbt/profiles.yml ~/.kaggle
-    ~/.huggingface ~/.cache/huggingface/token ~/.cache/huggingface/stored_tokens ~/.pgpass ~/.my.cnf ~/.mylogin.cnf
+    ~/.huggingface ~/.cache/huggingface/token ~/.cache/huggingface/stored_tokens ~/.pgpass ~/.my.cnf
+    ~/.mylogin.cnf
     ~/.mongorc.js ~/.s3cfg ~/.boto ~/.passwd-s3fs ~/.password-store ~/.gnupg ~/.local/share/keyrings
-    ~/library/keychains ~/.local/share/kwalletd ~/.config/sops ~/.age ~/.step ~/.cloudflared ~/.pulumi/credentials.json
-    ~/.config/1password ~/.config/bitwarden* ~/.config/keybase ~/.electrum ~/.bitcoin/wallet* ~/.ethereum/keystore
-    ~/.config/solana/id.json ~/.mozilla/firefox ~/.config/google-chrome ~/.config/chromium ~/.config/bravesoftware
+    ~/library/keychains ~/.local/share/kwalletd ~/.config/sops ~/.age ~/.step ~/.cloudflared
+    ~/.pulumi/credentials.json
+    ~/.config/1password ~/.config/bitwarden* ~/.config/keybase ~/.electrum ~/.bitcoin/wallet*
+    ~/.ethereum/keystore
+    ~/.config/solana/id.json ~/.mozilla/firefox ~/.config/google-chrome ~/.config/chromium
+    ~/.config/bravesoftware
     ~/.config/microsoft-edge ~/library/application*support/google/chrome ~/library/application*support/firefox
     ~/.bash_history ~/.zsh_history ~/.local/share/fish/fish_history ~/.psql_history ~/.mysql_history
     ~/.python_history ~/.node_repl_history ~/.rediscli_history ~/.sh_history ~/.history
-    /etc/shadow /etc/shadow- /etc/gshadow /etc/gshadow- /etc/sudoers /etc/sudoers.d /etc/ssl/private /etc/kubernetes
+    /etc/shadow /etc/shadow- /etc/gshadow /etc/gshadow- /etc/sudoers /etc/sudoers.d /etc/ssl/private
+    /etc/kubernetes
     /etc/krb5.keytab /etc/ssh/ssh_host_* /etc/letsencrypt /etc/wireguard /etc/openvpn
     /etc/networkmanager/system-connections /etc/rancher /var/lib/kubelet /run/secrets /var/run/secrets
     /proc/*/environ /proc/*/task/*/environ /proc/*/mem /proc/kcore /dev/mem /dev/kmem /root/.ssh
@@ -38,8 +48,10 @@ CREDENTIAL_TREES: Final = patterns(
 # Agents' own secrets: no allow list of the person's relaxes these.
 AGENT_CREDENTIALS: Final = patterns(
     """
-    ~/.claude/.credentials.json ~/.codex/auth.json ~/.codex/.credentials.json ~/.gemini/*oauth* ~/.gemini/*creds*
-    ~/.gemini/gemini-credentials.json ~/.gemini/google_accounts.json ~/.copilot/config.json ~/.config/github-copilot
+    ~/.claude/.credentials.json ~/.codex/auth.json ~/.codex/.credentials.json ~/.gemini/*oauth*
+    ~/.gemini/*creds*
+    ~/.gemini/gemini-credentials.json ~/.gemini/google_accounts.json ~/.copilot/config.json
+    ~/.config/github-copilot
     ~/.local/share/opencode/auth.json ~/.local/share/opencode/mcp-auth.json ~/.pi/agent/auth.json
     ~/.local/share/amp/secrets.json ~/.cursor/auth.json ~/.config/cursor/auth.json ~/.kimi*/credentials
     ~/.config/openai ~/.anthropic ~/.openai ~/.claude.json
@@ -47,24 +59,30 @@ AGENT_CREDENTIALS: Final = patterns(
 )
 CREDENTIAL_NAMES: Final = patterns(
     """
-    .env .env.* *.env .dev.vars .dev.vars.* .envrc .netrc _netrc .pgpass .git-credentials .htpasswd .vault-token .pypirc
-    .databrickscfg .s3cfg .boto id_rsa* id_dsa* id_ecdsa* id_ed25519* *_rsa *_dsa *_ecdsa *_ed25519 credentials
+    .env .env.* *.env .dev.vars .dev.vars.* .envrc .netrc _netrc .pgpass .git-credentials .htpasswd
+    .vault-token .pypirc
+    .databrickscfg .s3cfg .boto id_rsa* id_dsa* id_ecdsa* id_ed25519* *_rsa *_dsa *_ecdsa *_ed25519
+    credentials
     credentials.* credentials-* credentials_* secrets.json secrets.yml secrets.yaml secrets.toml secrets.env
-    service-account*.json service_account*.json serviceaccount*.json *-service-account.json client_secret*.json
+    service-account*.json service_account*.json serviceaccount*.json *-service-account.json
+    client_secret*.json
     *-key.json *_key.json *.tfstate *.tfstate.* *.tfvars *.tfvars.json kubeconfig *.kubeconfig
     *.pem *.key *.keypair *.p12 *.pfx *.pkcs12 *.jks *.keystore *.keyring *.kdb *.kdbx *.ppk *.ovpn
     *.agilekeychain *.psafe3 *.keychain *.mobileprovision
     """
 )
 _EXEMPT_ENDINGS: Final = (
-    ".pub .example .sample .template .defaults .dist .tpl .tmpl .md .rst .html .py .pyi .js .jsx .mjs .cjs .ts .tsx .vue "
-    ".svelte .go .rs .java .kt .scala .rb .php .c .h .cc .cpp .hpp .cs .swift .sh .css .scss .svg .png .snap .proto .test .spec"
+    ".pub .example .sample .template .defaults .dist .tpl .tmpl .md .rst .html .py .pyi .js .jsx .mjs "
+    ".cjs .ts .tsx .vue "
+    ".svelte .go .rs .java .kt .scala .rb .php .c .h .cc .cpp .hpp .cs .swift .sh .css .scss .svg .png "
+    ".snap .proto .test .spec"
 ).split()
 _EXEMPT_NAMES: Final = patterns(
     """
     .env.example* .env.sample* .env.template* .env.defaults* .env.dist* example.env sample.env template.env
     *.example.* *.sample.* *.template.* credentials.example* *example.tfvars
-    cacert.pem cert.pem *cert.pem *chain.pem ca.pem *bundle.pem *.crt.pem *.pub.pem public*.pem public*.key *public.pem
+    cacert.pem cert.pem *cert.pem *chain.pem ca.pem *bundle.pem *.crt.pem *.pub.pem public*.pem public*.key
+    *public.pem
     *_public.key dhparam*.pem cmakecache*.key
     """
 )
@@ -76,18 +94,24 @@ _BACKUPS: Final = tuple(".bak .backup .copy .disabled .old .orig .save .tmp ~ .s
 
 PERSISTENCE: Final = patterns(
     """
-    ~/.bashrc ~/.bash_profile ~/.bash_login ~/.profile ~/.bash_logout ~/.bash_aliases ~/.inputrc ~/.zshrc ~/.zshenv
+    ~/.bashrc ~/.bash_profile ~/.bash_login ~/.profile ~/.bash_logout ~/.bash_aliases ~/.inputrc ~/.zshrc
+    ~/.zshenv
     ~/.zprofile ~/.zlogin ~/.zlogout ~/.kshrc ~/.cshrc ~/.tcshrc ~/.login ~/.xprofile ~/.xinitrc ~/.xsession
     ~/.xsessionrc ~/.pam_environment ~/.config/fish/config.fish ~/.config/fish/conf.d ~/.config/fish/functions
     ~/.config/nushell ~/.config/powershell ~/.oh-my-zsh/custom ~/.config/environment.d ~/.config/autostart
     ~/.config/systemd ~/.local/share/systemd ~/library/launchagents ~/library/launchdaemons ~/.rhosts
     ~/.ssh ~/.gitconfig ~/.config/git ~/.vimrc ~/.exrc ~/.emacs ~/.emacs.d/init.el ~/.tmux.conf ~/.screenrc
-    ~/.config/nvim ~/.config/helix ~/.config/kitty ~/.config/alacritty ~/.pdbrc ~/.npmrc ~/.yarnrc* ~/.cargo/config*
-    ~/.gemrc ~/.rprofile ~/.irbrc ~/.psqlrc ~/.gdbinit ~/.lldbinit ~/.perldb ~/.gradle/init.d ~/.m2/settings.xml
+    ~/.config/nvim ~/.config/helix ~/.config/kitty ~/.config/alacritty ~/.pdbrc ~/.npmrc ~/.yarnrc*
+    ~/.cargo/config*
+    ~/.gemrc ~/.rprofile ~/.irbrc ~/.psqlrc ~/.gdbinit ~/.lldbinit ~/.perldb ~/.gradle/init.d
+    ~/.m2/settings.xml
     ~/.config/pip ~/.pip ~/bin ~/.local/bin ~/.mozilla/native-messaging-hosts
-    /etc/profile /etc/profile.d /etc/bash.bashrc /etc/zsh /etc/environment /etc/ld.so.preload /etc/ld.so.conf.d
-    /etc/cron* /etc/anacrontab /var/spool/cron /etc/systemd /lib/systemd /usr/lib/systemd /run/systemd /etc/xdg/autostart
-    /etc/init.d /etc/rc.local /etc/ssh /etc/sudoers /etc/sudoers.d /etc/pam.d /etc/hosts /etc/passwd /etc/shadow
+    /etc/profile /etc/profile.d /etc/bash.bashrc /etc/zsh /etc/environment /etc/ld.so.preload
+    /etc/ld.so.conf.d
+    /etc/cron* /etc/anacrontab /var/spool/cron /etc/systemd /lib/systemd /usr/lib/systemd /run/systemd
+    /etc/xdg/autostart
+    /etc/init.d /etc/rc.local /etc/ssh /etc/sudoers /etc/sudoers.d /etc/pam.d /etc/hosts /etc/passwd
+    /etc/shadow
     /etc/group /etc/udev /etc/modules-load.d /etc/apt/apt.conf.d /library/launchagents /library/launchdaemons
     /usr/local/bin /usr/local/sbin /usr/bin /usr/sbin /bin /sbin
     .vscode/tasks.json .vscode/settings.json .vscode/launch.json .envrc .devcontainer .idea/externaltools
@@ -99,18 +123,23 @@ PERSISTENCE: Final = patterns(
 CONTROL_PLANES: Final = patterns(
     """
     ~/.claude/agents ~/.claude/commands ~/.claude/skills ~/.claude/claude.md ~/.codex/agents.md ~/.codex/rules
-    ~/.gemini/extensions .gemini/extensions ~/.config/opencode/agent ~/.config/opencode/command ~/.config/amp ~/.pi
+    ~/.gemini/extensions .gemini/extensions ~/.config/opencode/agent ~/.config/opencode/command
+    ~/.config/amp ~/.pi
     ~/.kimi* ~/.copilot .windsurf .kiro/steering .roo .clinerules ~/.config/goose .mcp.json .cursor/mcp.json
-    ~/.cursor/mcp.json ~/.cursor/cli-config.json .roo/mcp.json .pi/extensions .amp .gemini/settings.json .codex .cursor
+    ~/.cursor/mcp.json ~/.cursor/cli-config.json .roo/mcp.json .pi/extensions .amp .gemini/settings.json
+    .codex .cursor
     .opencode ~/.config/opencode ~/.codex ~/.cursor ~/.gemini ~/.openhands ~/.hermes
     """
 )
 # Where agents learn of their hooks: a write there can take the guard away.
 HOOK_FILES: Final = patterns(
     """
-    ~/.claude/settings*.json ~/.claude/hooks ~/.claude/plugins ~/.claude.json .claude/settings*.json .claude/hooks
-    /etc/claude-code ~/.codex/config.toml ~/.codex/hooks* .codex/config.toml .codex/hooks* ~/.cursor/hooks.json
-    .cursor/hooks.json .cursor/hooks ~/.gemini/settings.json .gemini/settings.json ~/.config/opencode/opencode.json*
+    ~/.claude/settings*.json ~/.claude/hooks ~/.claude/plugins ~/.claude.json .claude/settings*.json
+    .claude/hooks
+    /etc/claude-code ~/.codex/config.toml ~/.codex/hooks* .codex/config.toml .codex/hooks*
+    ~/.cursor/hooks.json
+    .cursor/hooks.json .cursor/hooks ~/.gemini/settings.json .gemini/settings.json
+    ~/.config/opencode/opencode.json*
     opencode.json opencode.jsonc .opencode/plugin .opencode/plugins ~/.config/opencode/plugin*
     .github/hooks .github/copilot/hooks .windsurf/hooks* .kiro/hooks ~/.hermes/hooks ~/.copilot/hooks
     """
@@ -119,7 +148,8 @@ HOOK_FILES: Final = patterns(
 OWN: Final = patterns(
     """
     ~/.config/latchd ~/.local/state/latchd /run/user/*/latchd ~/.config/systemd/user/latchd* .latchd.toml
-    ~/.config/systemd/user/*/latchd* latchd.db latchd.db-wal latchd.db-shm latchd.key latchd.lock site-packages/latch_client
+    ~/.config/systemd/user/*/latchd* latchd.db latchd.db-wal latchd.db-shm latchd.key latchd.lock
+    site-packages/latch_client
     site-packages/latch_contracts site-packages/latchd
     /usr/lib/systemd/user/latchd* /etc/systemd/user/latchd* ~/.local/bin/latchd ~/.local/bin/latchctl
     latchd/hook.sock latchd/events.sock

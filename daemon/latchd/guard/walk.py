@@ -115,6 +115,6 @@ def _failed(name: str, error: Exception) -> Finding:
         rule="participant.error",
         group=Group.FLOOR,
         severity=Severity.CRITICAL,
-        reason=f"[participant.error]: `{name}` failed with {type(error).__name__}. Nothing runs unjudged; tell the person.",
+        reason=f"[participant.error]: `{name}` failed with {type(error).__name__}. Tell the person about it.",
         target=name,
     )

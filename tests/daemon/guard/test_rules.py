@@ -38,7 +38,9 @@ def test_rule_ids_are_unique() -> None:
 
 
 def test_every_profile_has_an_action_for_every_group() -> None:
-    assert {profile: set(table) for profile, table in PROFILES.items()} == dict.fromkeys(Profile, set(Group))
+    assert {profile: set(table) for profile, table in PROFILES.items()} == {
+        profile: set(Group) for profile in Profile
+    }
 
 
 @pytest.mark.parametrize(("rule", "command"), DENIED)

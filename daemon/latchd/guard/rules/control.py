@@ -63,7 +63,7 @@ def _hook_files(subject: Subject) -> Iterator[Hit]:
                 yield Hit(
                     command.id,
                     path.replace("\0", "$…")[:160],
-                    f"`{path[:120]}` holds an agent's hooks, and a write there can take the guard away".replace(
+                    f"`{path[:120]}` holds an agent's hooks: a write there can take the guard away".replace(
                         "\0", "$…"
                     ),
                     _INSTEAD,

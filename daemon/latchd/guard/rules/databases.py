@@ -1,4 +1,7 @@
-"""SQL that tools send: statements that drop, empty or rewrite everything. The shell's clients are in the grammar."""
+"""SQL that tools send: statements that drop, empty or rewrite everything.
+
+The database clients of the shell are in the grammar.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from latch_contracts.contract import Surface
+from latch_contracts.strict_json import as_array, as_object
 from latch_contracts.verdict import Severity
 from latchd.guard.groups import Group
 from latchd.guard.rule import Hit, Rule
@@ -40,11 +44,11 @@ def loses(text: str) -> str:
 def _texts(value: Any, key: str, depth: int) -> Iterator[str]:
     if depth > 4:
         return
-    if isinstance(value, dict):
-        for name, member in value.items():  # pyright: ignore[reportUnknownVariableType]
-            yield from _texts(member, str(name).lower(), depth + 1)  # pyright: ignore[reportUnknownArgumentType]
-    elif isinstance(value, list):
-        for member in value:  # pyright: ignore[reportUnknownVariableType]
+    if (members := as_object(value)) is not None:
+        for name, member in members.items():
+            yield from _texts(member, name.lower(), depth + 1)
+    elif (array := as_array(value)) is not None:
+        for member in array:
             yield from _texts(member, key, depth + 1)
     elif isinstance(value, str) and key in _KEYS:
         yield value

@@ -22,15 +22,18 @@ from latchd.shell.grammar.places import raw_disk
 _INSIDE: Final = "delete a named path inside the project or below /tmp instead, or let the person run it"
 # Directories that a build makes again: removing them is no loss under any profile.
 _BUILD_OUTPUTS: Final = frozenset(
-    "node_modules dist build target out coverage __pycache__ .next .nuxt .cache .pytest_cache .mypy_cache .ruff_cache "
+    "node_modules dist build target out coverage __pycache__ .next .nuxt .cache .pytest_cache .mypy_cache "
+    ".ruff_cache "
     ".tox .venv venv htmlcov .gradle .turbo .parcel-cache bin obj tmp logs .svelte-kit .output .eggs".split()
 )
 _MAKE_ONLY: Final = frozenset(
     ("mkdir", "gmkdir", "ln", "gln", "touch", "gtouch", "mkfifo", "rmdir", "mktemp")
 )
 _FILTERS: Final = frozenset(
-    "-name -iname -path -ipath -wholename -regex -iregex -mtime -mmin -atime -ctime -newer -empty -size -user -perm "
-    "-maxdepth -links -inum -amin -cmin -nouser -nogroup -used -samefile -uid -gid -group -lname -ilname".split()
+    "-name -iname -path -ipath -wholename -regex -iregex -mtime -mmin -atime -ctime -newer -empty -size "
+    "-user -perm "
+    "-maxdepth -links -inum -amin -cmin -nouser -nogroup -used -samefile -uid -gid -group -lname "
+    "-ilname".split()
 )
 _SEARCHES: Final = frozenset(("find", "gfind", "fd", "fdfind"))
 _FEEDERS: Final = frozenset(("xargs", "gxargs", "parallel", "find", "gfind", "fd", "fdfind"))

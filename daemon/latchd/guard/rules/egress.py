@@ -16,10 +16,12 @@ from latchd.shell.grammar.places import resolve
 
 _SHELLS: Final = frozenset("sh bash dash zsh ksh fish csh tcsh ash busybox".split())
 _RUNNERS: Final = _SHELLS | frozenset(
-    "eval source . python python2 python3 node nodejs deno bun perl ruby php lua rscript osascript pwsh powershell xargs".split()
+    "eval source . python python2 python3 node nodejs deno bun perl ruby php lua rscript osascript pwsh "
+    "powershell xargs".split()
 )
 _METADATA_HOSTS: Final = frozenset(
-    "169.254.169.254 169.254.170.2 169.254.170.23 fd00:ec2::254 metadata.google.internal metadata.goog 100.100.100.200 "
+    "169.254.169.254 169.254.170.2 169.254.170.23 fd00:ec2::254 metadata.google.internal metadata.goog "
+    "100.100.100.200 "
     "metadata.azure.internal 192.0.0.192 metadata.packet.net".split()
 )
 _NEAR: Final = frozenset((Scope.LOOPBACK,))
@@ -27,10 +29,14 @@ _INCOMING: Final = frozenset((NetAction.DOWNLOAD, NetAction.CONNECT))
 _OUTGOING: Final = frozenset((NetAction.UPLOAD, NetAction.CONNECT, NetAction.DNS, NetAction.TUNNEL))
 _NETWORK_TOOLS: Final = frozenset(
     """
-    curl wget wget2 aria2c axel lynx links elinks w3m http https httpie xh curlie hurl grpcurl websocat wscat nc ncat netcat
-    nc.openbsd nc.traditional socat telnet ftp lftp sftp tftp ncftp ssh autossh mosh sshpass dbclient plink pscp psftp scp rclone
-    croc wormhole magic-wormhole smbclient sshfs curlftpfs ngrok cloudflared localtunnel lt bore chisel frpc frps tailscale wg
-    wg-quick openvpn tor torsocks proxychains proxychains4 iodine dnscat ptunnel mail mailx mutt sendmail msmtp swaks dig nslookup
+    curl wget wget2 aria2c axel lynx links elinks w3m http https httpie xh curlie hurl grpcurl websocat
+    wscat nc ncat netcat
+    nc.openbsd nc.traditional socat telnet ftp lftp sftp tftp ncftp ssh autossh mosh sshpass dbclient plink
+    pscp psftp scp rclone
+    croc wormhole magic-wormhole smbclient sshfs curlftpfs ngrok cloudflared localtunnel lt bore chisel frpc
+    frps tailscale wg
+    wg-quick openvpn tor torsocks proxychains proxychains4 iodine dnscat ptunnel mail mailx mutt sendmail
+    msmtp swaks dig nslookup
     host drill kdig ping ping6 fping hping3 traceroute tracepath mtr nmap masscan zmap arping
     """.split()
 )

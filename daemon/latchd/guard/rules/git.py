@@ -109,7 +109,7 @@ RULES: Final = (
             "this makes commits or stashes unreachable",
             "keep a branch or tag on them first, or ask the person",
         ),
-        denies=("git stash clear", "git reflog expire --expire=now --all", "git filter-branch --all"),
+        denies=("git reflog expire --expire=now --all", "git filter-branch --all"),
         passes=("git stash list", "git stash push", "git log", "git rebase main"),
     ),
     Rule(

@@ -47,7 +47,8 @@ RULES: Final = (
         Severity.CRITICAL,
         _scan(
             _REMOVE
-            + r"[^|;\n]*(?:\s[-/](?:r\w*|fo\w*|s|q)\b[^|;\n]*(?:[a-z]:\\|~|\$home|\$env:|\\\\|[a-z]:/|/)|(?:[a-z]:\\|~|\$home|\$env:\w+)"
+            + r"[^|;\n]*(?:\s[-/](?:r\w*|fo\w*|s|q)\b[^|;\n]*(?:[a-z]:\\|~|\$home|\$env:|\\\\|[a-z]:/|/)"
+            r"|(?:[a-z]:\\|~|\$home|\$env:\w+)"
             r"[^|;\n]*\s[-/](?:r\w*|fo\w*|s|q)\b)|\b(?:format-volume|clear-disk|initialize-disk|remove-partition|stop-computer|restart-computer)\b",
             "this removes directories outside the project",
             "name a path inside the project, or let the person run it",

@@ -1,4 +1,4 @@
-"""What the guard can't vouch for: a command word that is not known, input that is run, text that can't be read.
+"""What the guard can't vouch for: unknown command words, input that is run, text that can't be read.
 
 Not knowing is never an allow. What can be seen of the unknown decides between a question and a refusal.
 """
@@ -168,7 +168,8 @@ def _has_bare_code(command: Command) -> bool:
 
 
 _INTERPRETERS: Final = frozenset(
-    "sh bash dash zsh ksh fish source . python python2 python3 node nodejs bun deno perl ruby php lua pwsh".split()
+    "sh bash dash zsh ksh fish source . python python2 python3 node nodejs bun deno perl ruby php lua "
+    "pwsh".split()
 )
 
 
@@ -225,8 +226,10 @@ def _is_spelled_out(subject: Subject, command: Command) -> bool:
 
 # Programs that print shell code for exactly this use; their own arguments are judged as always.
 _GENERATORS: Final = frozenset(
-    "ssh-agent brew direnv starship pyenv rbenv nodenv goenv jenv fnm mise rtx asdf zoxide dircolors conda mamba micromamba opam "
-    "luarocks thefuck lesspipe minikube docker-machine register-python-argcomplete resize gpg-agent keychain atuin mcfly "
+    "ssh-agent brew direnv starship pyenv rbenv nodenv goenv jenv fnm mise rtx asdf zoxide dircolors "
+    "conda mamba micromamba opam "
+    "luarocks thefuck lesspipe minikube docker-machine register-python-argcomplete resize gpg-agent "
+    "keychain atuin mcfly "
     "perl5lib plenv phpenv sdk nvm volta".split()
 )
 
@@ -237,8 +240,7 @@ def _is_generator(command: Command | None) -> bool:
         return False
     words = command.argv[1:]
     return command.program in _GENERATORS or (
-        (bool(words)
-        and words[0] in ("completion", "completions"))
+        (bool(words) and words[0] in ("completion", "completions"))
         or "--completion" in words
         or "generate-shell-completion" in words
     )
