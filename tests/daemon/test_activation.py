@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import socket
 import subprocess
 import sys
@@ -48,11 +47,11 @@ def taken(names: str, *descriptors: int, count: str = "") -> tuple[str, str]:
 
 
 @pytest.fixture
-def listeners(tmp_path: Path) -> list[socket.socket]:
+def listeners(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[socket.socket]:
+    monkeypatch.chdir(tmp_path)
     made: list[socket.socket] = []
     for name in ("a", "b"):
         one = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        os.chdir(tmp_path)
         one.bind(name)
         one.listen()
         made.append(one)

@@ -53,7 +53,7 @@ def test_a_link_or_a_file_is_no_directory_of_ours(tmp_path: Path) -> None:
         private_directory(str(link), "runtime directory")
     with pytest.raises(RefusedToStart, match="is not a directory"):
         private_directory(str(file), "runtime directory")
-    with pytest.raises(RefusedToStart, match="can't be made: not a directory"):
+    with pytest.raises(RefusedToStart, match="can't be made: file exists"):
         private_directory(str(file / "below"), "runtime directory")
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import socket
 import stat
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,12 +15,10 @@ from latchd.sockets import bind, passed
 
 
 @pytest.fixture
-def path(tmp_path: Path) -> Iterator[str]:
+def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """A socket path short enough for the kernel wherever the temporary directory is."""
-    previous = Path.cwd()
-    os.chdir(tmp_path)
-    yield "s.sock"
-    os.chdir(previous)
+    monkeypatch.chdir(tmp_path)
+    return "s.sock"
 
 
 def listening(path: str) -> socket.socket:
@@ -60,7 +57,7 @@ def test_a_dead_socket_is_replaced(path: str) -> None:
 
 def test_a_living_socket_is_left_alone(path: str) -> None:
     with listening(path) as other:
-        with pytest.raises(RefusedToStart, match="another program listens at `s.sock`"):
+        with pytest.raises(RefusedToStart, match=r"another program listens at `s\.sock`"):
             bind(path)
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
             client.connect(path)
@@ -122,5 +119,7 @@ def test_an_overlong_path_is_named_with_its_length() -> None:
 
 
 def test_a_place_that_is_not_there_is_one_line(path: str) -> None:
-    with pytest.raises(RefusedToStart, match="socket `no/s.sock` can't be bound: no such file or directory"):
+    with pytest.raises(
+        RefusedToStart, match=r"socket `no/s\.sock` can't be bound: no such file or directory"
+    ):
         bind(f"no/{path}")

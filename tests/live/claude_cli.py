@@ -119,7 +119,7 @@ class Conversation:
                 stderr=stderr,
                 more={"ANTHROPIC_BASE_URL": f"http://127.0.0.1:{port}", "ANTHROPIC_API_KEY": API_KEY, **more},
             )
-        self._hear()  # the person's prompt, which holds no results
+        self.hear()  # the person's prompt, which holds no results
 
     def __enter__(self) -> Conversation:
         return self
@@ -131,11 +131,20 @@ class Conversation:
     def say(self, *blocks: dict[str, Any]) -> list[Told]:
         """One assistant message with these calls; gives what the model is told of them."""
         self._answer(blocks)
-        return self._hear()
+        return self.hear()
 
     def start(self, *blocks: dict[str, Any]) -> None:
-        """One assistant message whose results are not waited for."""
+        """One assistant message whose results :meth:`hear` waits for later, or nobody."""
         self._answer(blocks)
+
+    def hear(self) -> list[Told]:
+        """Wait for the next request and give what the model is told in it. Raises Ended when none comes."""
+        if not self._is_told():
+            said = self._errors.read_text("utf-8", "replace") + self._output.read_text("utf-8", "replace")
+            raise Ended(f"claude ended while its model had more to say; its own words: {said[-2000:]}")
+        self._waiting = self._control.accept()[0]
+        with self._waiting.makefile("rb") as lines:
+            return [Told(**result) for result in json.loads(lines.readline())]
 
     def signal(self, number: signal.Signals) -> None:
         """Send the CLI a signal and wait for its end."""
@@ -149,7 +158,7 @@ class Conversation:
         """
         self._answer((_DONE,))
         while self._is_told():
-            self._hear()
+            self.hear()
             self._answer((_DONE,))
         self._process.wait(SECONDS)
         lines = [json.loads(line) for line in self._output.read_text("utf-8").splitlines()]
@@ -160,14 +169,6 @@ class Conversation:
         with self._waiting as request:
             request.sendall(json.dumps(list(blocks)).encode() + b"\n")
         self._waiting = None
-
-    def _hear(self) -> list[Told]:
-        if not self._is_told():
-            said = self._errors.read_text("utf-8", "replace") + self._output.read_text("utf-8", "replace")
-            raise Ended(f"claude ended while its model had more to say; its own words: {said[-2000:]}")
-        self._waiting = self._control.accept()[0]
-        with self._waiting.makefile("rb") as lines:
-            return [Told(**result) for result in json.loads(lines.readline())]
 
     def _is_told(self) -> bool:
         """Wait for the next request to the model, or the CLI's end. Raises Ended when neither comes."""

@@ -11,10 +11,14 @@ from .options import Parsed, grammar, literal, parse, piece
 from .program import aimed, program
 
 _TAR: Final = (
-    "~ A,catenate,concatenate c,create d,diff,compare delete r,append t,list u,update x,extract,get f,file= C,directory= "
-    "b,blocking-factor= T,files-from= X,exclude-from= exclude= g,listed-incremental= I,use-compress-program= K,starting-file= "
-    "N,newer,after-date= V,label= L,tape-length= strip-components= transform,xform= to-command= checkpoint-action= checkpoint? "
-    "owner= group= mode= mtime= O,to-stdout remove-files sort= F,info-script= rsh-command= s= P,absolute-names "
+    "~ A,catenate,concatenate c,create d,diff,compare delete r,append t,list u,update x,extract,get "
+    "f,file= C,directory= "
+    "b,blocking-factor= T,files-from= X,exclude-from= exclude= g,listed-incremental= "
+    "I,use-compress-program= K,starting-file= "
+    "N,newer,after-date= V,label= L,tape-length= strip-components= transform,xform= to-command= "
+    "checkpoint-action= checkpoint? "
+    "owner= group= mode= mtime= O,to-stdout remove-files sort= F,info-script= rsh-command= s= "
+    "P,absolute-names "
     "one-top-level? warning= format= H="
 )
 
@@ -72,7 +76,8 @@ def _tars(parsed: Parsed, _context: Context) -> Description:
         targets=tuple(targets),
         details=details,
         reads_stdin=extracts_archive and (not archive or archive[-1].value == "-"),
-        writes_stdout=not extracts_archive and (not archive or archive[-1].value == "-") or parsed.has("to-stdout", "list"),
+        writes_stdout=(not extracts_archive and (not archive or archive[-1].value == "-"))
+        or parsed.has("to-stdout", "list"),
     )
 
 
@@ -157,7 +162,10 @@ def _sevens(parsed: Parsed, _context: Context) -> Description:
         return Description(
             known=True,
             operations=(Operation.READ, Operation.WRITE),
-            targets=(*aimed(Access.READ, archive), *(Target(Access.WRITE, word, recursive=True) for word in places)),
+            targets=(
+                *aimed(Access.READ, archive),
+                *(Target(Access.WRITE, word, recursive=True) for word in places),
+            ),
         )
     if verb in ("a", "u", "d", "rn"):
         return Description(
@@ -165,7 +173,9 @@ def _sevens(parsed: Parsed, _context: Context) -> Description:
             operations=(Operation.READ, Operation.WRITE),
             targets=(*aimed(Access.READ, files, recursive=True), *aimed(Access.WRITE, archive)),
         )
-    return Description(known=True, operations=(Operation.READ,) if archive else (), targets=aimed(Access.READ, archive))
+    return Description(
+        known=True, operations=(Operation.READ,) if archive else (), targets=aimed(Access.READ, archive)
+    )
 
 
 def _cpios(parsed: Parsed, _context: Context) -> Description:
@@ -175,7 +185,10 @@ def _cpios(parsed: Parsed, _context: Context) -> Description:
         return Description(
             known=True,
             operations=(Operation.READ, Operation.WRITE),
-            targets=(*aimed(Access.READ, archive), *(Target(Access.WRITE, w, recursive=True) for w in places)),
+            targets=(
+                *aimed(Access.READ, archive),
+                *(Target(Access.WRITE, w, recursive=True) for w in places),
+            ),
             reads_stdin=not archive,
         )
     if parsed.has("pass-through"):
@@ -188,23 +201,85 @@ def _cpios(parsed: Parsed, _context: Context) -> Description:
     access = Access.READ if parsed.has("list") else Access.WRITE
     operation = Operation.READ if parsed.has("list") else Operation.WRITE
     return Description(
-        known=True, operations=(operation,) if archive else (), targets=aimed(access, archive), reads_stdin=True
+        known=True,
+        operations=(operation,) if archive else (),
+        targets=aimed(access, archive),
+        reads_stdin=True,
     )
 
 
 PROGRAMS: Final = (
-    program("tar gtar bsdtar", _TAR, _tars, {
-        "tar -czf a.tgz src": "@", "tar xzf a.tgz": "@", "tar -xf a.tar -C /opt": "@", "tar tf a.tar": "@", "tar cf - . ": "@",
-        "tar -xzOf a.tgz f": "@", "tar czf a.tgz -C /x y": "@", "tar --create --file a.tar --remove-files b": "@",
-        "tar xf a --to-command=sh": "@", "| tar xz": "@",
-    }),
-    program("zip", "~ r,recurse-paths m,move x,exclude i,include T TT,unzip-command= b= t= P,password= s= n= O= d,delete u q j", _zips,
-        {"zip -r a.zip src": "@", "zip -m a.zip f": "@"}),
-    program("unzip funzip bsdunzip unrar", "~ d= P= x l t v p Z z c o", _unzips, {"unzip a.zip": "@", "unzip -l a.zip": "@", "unzip -o a.zip -d out": "@"}),
-    program("gzip gunzip pigz unpigz bzip2 bunzip2 pbzip2 xz unxz lzma unlzma pixz zstd unzstd lz4 compress uncompress brotli lzip",
-        "# ~ k,keep c,stdout,to-stdout l,list t,test d,decompress f,force S,suffix= o= T,threads= b= D= p=", _compresses,
-        {"gzip a": "@", "gunzip a.gz": "@", "gzip -c a": "@", "xz -k a": "@", "gzip -9": "@", "zstd -d a.zst -o b": "@"}),
-    program("7z 7za 7zr 7zz p7zip rar", "~ o? p? x? w? m? t? v? i?", _sevens, {"7z x a.7z -oout": "@", "7z a a.7z src": "@", "7z l a.7z": "@"}),
-    program("cpio pax ar", "~ i,extract o,create p,pass-through t,list F,file= D,directory= H,format= I= O= E= R=", _cpios,
-        {"cpio -idm": "@", "cpio -o -F a.cpio": "@", "cpio -pdm dst": "@"}),
+    program(
+        "tar gtar bsdtar",
+        _TAR,
+        _tars,
+        {
+            "tar -czf a.tgz src": "read write read:src/** write:a.tgz >none",
+            "tar xzf a.tgz": "read write read:a.tgz write:./** >none",
+            "tar -xf a.tar -C /opt": "read write read:a.tar write:/opt/** >none",
+            "tar tf a.tar": "read read:a.tar",
+            "tar cf - . ": "read write read:./**",
+            "tar -xzOf a.tgz f": "read read:a.tgz",
+            "tar czf a.tgz -C /x y": "read write read:/x/y/** write:a.tgz >none",
+            "tar --create --file a.tar --remove-files b": (
+                "read write delete read:b/** write:a.tar delete:b/** >none"
+            ),
+            "tar xf a --to-command=sh": "execute read write read:a write:./** +child-command >none",
+            "| tar xz": "read write write:./** <stdin >none",
+        },
+    ),
+    program(
+        "zip",
+        "~ r,recurse-paths m,move x,exclude i,include T TT,unzip-command= b= t= P,password= s= n= O= "
+        "d,delete u q j",
+        _zips,
+        {
+            "zip -r a.zip src": "read write read:src/** write:a.zip >none",
+            "zip -m a.zip f": "read write delete read:f write:a.zip delete:f/** >none",
+        },
+    ),
+    program(
+        "unzip funzip bsdunzip unrar",
+        "~ d= P= x l t v p Z z c o",
+        _unzips,
+        {
+            "unzip a.zip": "read write read:a.zip write:./** >none",
+            "unzip -l a.zip": "read read:a.zip",
+            "unzip -o a.zip -d out": "read write read:a.zip write:out/** >none",
+        },
+    ),
+    program(
+        "gzip gunzip pigz unpigz bzip2 bunzip2 pbzip2 xz unxz lzma unlzma pixz zstd unzstd lz4 "
+        "compress uncompress brotli lzip",
+        "# ~ k,keep c,stdout,to-stdout l,list t,test d,decompress f,force S,suffix= o= T,threads= b= D= p=",
+        _compresses,
+        {
+            "gzip a": "read write move read:a write:a +in-place >none",
+            "gunzip a.gz": "read write move read:a.gz write:a +in-place >none",
+            "gzip -c a": "read read:a",
+            "xz -k a": "read write read:a write:a >none",
+            "gzip -9": "<stdin",
+            "zstd -d a.zst -o b": "read write move read:a.zst write:b +in-place >none",
+        },
+    ),
+    program(
+        "7z 7za 7zr 7zz p7zip rar",
+        "~ o? p? x? w? m? t? v? i?",
+        _sevens,
+        {
+            "7z x a.7z -oout": "read write read:a.7z write:out/**",
+            "7z a a.7z src": "read write read:src/** write:a.7z",
+            "7z l a.7z": "read read:a.7z",
+        },
+    ),
+    program(
+        "cpio pax ar",
+        "~ i,extract o,create p,pass-through t,list F,file= D,directory= H,format= I= O= E= R=",
+        _cpios,
+        {
+            "cpio -idm": "read write write:./** <stdin",
+            "cpio -o -F a.cpio": "write write:a.cpio <stdin",
+            "cpio -pdm dst": "copy write write:dst <stdin",
+        },
+    ),
 )

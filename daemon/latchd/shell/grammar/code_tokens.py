@@ -39,7 +39,9 @@ def tokens(code: str, language: str) -> list[Token]:
             if mark == "\n":
                 found.append(Token(";", ""))
             at += 1
-        elif (mark == "#" and language in _HASH_COMMENTS) or (code.startswith("//", at) and language in ("node", "php")):
+        elif (mark == "#" and language in _HASH_COMMENTS) or (
+            code.startswith("//", at) and language in ("node", "php")
+        ):
             end = code.find("\n", at)
             at = len(code) if end < 0 else end
         elif mark in "'\"`":
@@ -48,7 +50,9 @@ def tokens(code: str, language: str) -> list[Token]:
         elif mark.isalpha() or mark in "_$@%\0":
             start = at
             at += 1
-            while at < len(code) and (code[at].isalnum() or code[at] in "_\0!" and code[at - 1 : at + 2] != "!="):
+            while at < len(code) and (
+                code[at].isalnum() or (code[at] in "_\0!" and code[at - 1 : at + 2] != "!=")
+            ):
                 if code[at] == "!":
                     break
                 at += 1
@@ -217,7 +221,9 @@ def text_of(run: tuple[Token, ...], known: Mapping[str, str]) -> str:
     return "".join(pieces) or "\0"
 
 
-_CASTS: Final = frozenset(("Path", "pathlib", "PosixPath", "str", "String", "Pathname", "new", "path", "resolve"))
+_CASTS: Final = frozenset(
+    ("Path", "pathlib", "PosixPath", "str", "String", "Pathname", "new", "path", "resolve")
+)
 
 
 def assigned(found: list[Token]) -> dict[str, str]:

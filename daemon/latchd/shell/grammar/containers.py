@@ -14,10 +14,14 @@ from .program import aimed, family, program
 from .verbs import RUNS, by_verb, with_files
 
 _RUN: Final = (
-    "~ v,volume= mount= e,env= env-file= p,publish= w,workdir= u,user= name= network,net= entrypoint= l,label= h,hostname= "
-    "m,memory= a,attach= c,cpu-shares= add-host= cap-add= cap-drop= cpus= cpuset-cpus= device= dns= expose= gpus= ip= ipc= "
-    "isolation= link= log-driver= log-opt= mac-address= memory-swap= network-alias= pid= platform= pull= restart= runtime= "
-    "security-opt= shm-size= stop-signal= stop-timeout= storage-opt= sysctl= tmpfs= ulimit= userns= uts= volume-driver= "
+    "~ v,volume= mount= e,env= env-file= p,publish= w,workdir= u,user= name= network,net= entrypoint= "
+    "l,label= h,hostname= "
+    "m,memory= a,attach= c,cpu-shares= add-host= cap-add= cap-drop= cpus= cpuset-cpus= device= dns= "
+    "expose= gpus= ip= ipc= "
+    "isolation= link= log-driver= log-opt= mac-address= memory-swap= network-alias= pid= platform= "
+    "pull= restart= runtime= "
+    "security-opt= shm-size= stop-signal= stop-timeout= storage-opt= sysctl= tmpfs= ulimit= userns= "
+    "uts= volume-driver= "
     "volumes-from= cgroupns= cidfile= detach-keys= health-cmd= annotation= label-file= privileged index="
 )
 
@@ -33,7 +37,9 @@ def _runs(parsed: Parsed, _context: Context) -> Description:
         pairs = dict(part.partition("=")[::2] for part in word.value.split(","))
         source = pairs.get("source", pairs.get("src", ""))
         if pairs.get("type") == "bind" and source:
-            binds.append((Argument(value=source, expands="\0" in source), "readonly" in pairs or "ro" in pairs))
+            binds.append(
+                (Argument(value=source, expands="\0" in source), "readonly" in pairs or "ro" in pairs)
+            )
     details: list[str] = []
     loose = parsed.has("privileged") or parsed.text("pid") == "host" or "SYS_ADMIN" in parsed.text("cap-add")
     if loose:
@@ -63,7 +69,11 @@ def _executes_in(parsed: Parsed, _context: Context) -> Description:
     dumps = [word.value.rpartition("/")[2] for word in words[:1]] in (["env"], ["printenv"])
     return Description(
         known=True,
-        operations=(Operation.CONTAINER_RUN, Operation.EXECUTE, *((Operation.ENVIRONMENT_READ,) if dumps else ())),
+        operations=(
+            Operation.CONTAINER_RUN,
+            Operation.EXECUTE,
+            *((Operation.ENVIRONMENT_READ,) if dumps else ()),
+        ),
         details=("child-command",),
     )
 
@@ -104,18 +114,33 @@ def _builds(parsed: Parsed, _context: Context) -> Description:
 
 
 _DOCKER: Final = """
-ps | images | image ls | image list | image inspect | image history | container ls | container list | container ps | container logs | container top | volume ls | volume inspect | network ls | network inspect | logs | top | stats | port | diff | version | info | history | search | events | system df | system info | context ls | context show | context inspect | node ls | service ls | service ps | stack ls | manifest inspect | plugin ls | buildx ls | scan | sbom | wait | attach :
-inspect | container inspect | service inspect | secret inspect | config inspect : environment_read
-system prune | volume prune | image prune | container prune | network prune | builder prune | buildx prune | buildx rm | volume rm | volume remove | rm | rmi | container rm | container remove | image rm | image remove | network rm | network remove | stack rm | stack down | service rm | service remove | swarm leave | secret rm | config rm | machine prune | machine rm | machine reset | system reset | pod rm | pod prune | kube down | context rm | image delete | namespace rm | plugin rm | checkpoint rm : delete +container-loss
+ps | images | image ls | image list | image inspect | image history | container ls | container list |\
+    container ps | container logs | container top | volume ls | volume inspect | network ls |\
+    network inspect | logs | top | stats | port | diff | version | info | history | search | events |\
+    system df | system info | context ls | context show | context inspect | node ls | service ls |\
+    service ps | stack ls | manifest inspect | plugin ls | buildx ls | scan | sbom | wait | attach :
+inspect | container inspect | service inspect : environment_read
+secret inspect | config inspect :
+system prune | volume prune | image prune | container prune | network prune | volume rm | volume remove |\
+    rm --force | rmi --force | rm --volumes | container rm --force | container remove --force |\
+    image rm --force | image remove --force | stack rm | stack down | service rm | service remove |\
+    swarm leave | secret rm | config rm | machine rm | machine reset | system reset | pod rm | pod prune |\
+    kube down | namespace rm : delete +container-loss
+rm | rmi | container rm | container remove | image rm | image remove | network rm | network remove |\
+    context rm | builder prune | buildx prune | buildx rm | image delete | plugin rm | delete : delete
 kill | container kill | stop | container stop : process_kill +service-stop
 push | image push | manifest push : upload connect +publish
 pull | image pull | image import | import | load | image load : fetch connect
 save | image save | export | container export : read
-tag | commit | rename | update | pause | unpause | start | restart | container start | container restart | network create | network connect | network disconnect | volume create | plugin install | swarm init | swarm join | service create | service update | service scale | stack deploy | context use | context create : config_change
+tag | commit | rename | update | pause | unpause | start | restart | container start | container restart |\
+    network create | network connect | network disconnect | volume create | plugin install | swarm init |\
+    swarm join | service create | service update | service scale | stack deploy | context use |\
+    context create : config_change
 logout : config_change
 """
 _COMPOSE: Final = """
-down --volumes | down --rmi | rm --volumes | rm --force | rm | kill --remove-orphans : delete +container-loss
+down --volumes | down --rmi | rm --volumes : delete +container-loss
+rm : delete
 down | stop | kill : process_kill +service-stop
 config | ps | images | logs | top | port | ls | version | events :
 run | exec : container_run execute +child-command
@@ -128,9 +153,13 @@ push : upload connect +publish
 
 def _system(parsed: Parsed, description: Description, context: Context) -> Description:
     """A remote daemon (-H, --context) is a contact; files of save and export are written."""
-    written = parsed.values("output", "o")
+    written = parsed.values("output")
+    if Operation.ENVIRONMENT_READ in description.operations and _formatted(parsed):
+        description = msgspec.structs.replace(description, operations=())
     contacts = tuple(
-        Contact(NetAction.CONNECT, word) for word in parsed.values("host") if not word.value.startswith("unix:")
+        Contact(NetAction.CONNECT, word)
+        for word in parsed.values("host")
+        if not word.value.startswith("unix:")
     )
     return msgspec.structs.replace(
         description,
@@ -139,12 +168,22 @@ def _system(parsed: Parsed, description: Description, context: Context) -> Descr
     )
 
 
+def _formatted(parsed: Parsed) -> bool:
+    """inspect with a template that does not name the environment or everything."""
+    templates = [word.value for word in (*parsed.values("format"), *parsed.operands) if "{{" in word.value]
+    return bool(templates) and not any("Env" in text or "json ." in text for text in templates)
+
+
 _KUBECTL: Final = """
 * --dry-run : preview
-delete --all | delete --all-namespaces | delete namespace | delete namespaces | delete ns | delete node | delete pv | delete pvc | delete crd : delete connect +cluster-loss +all-refs
+delete --all | delete --all-namespaces | delete namespace | delete namespaces | delete ns | delete node |\
+    delete pv | delete pvc | delete crd : delete connect +cluster-loss +all-refs
 delete | drain | replace --force : delete connect +cluster-loss
-get secret --output | get secrets --output | get secret/* --output | get secrets/* --output | get secret* --output | config view --raw | create token | describe secret | get --raw : credential_read connect
-get | describe | logs | top | explain | api-resources | api-versions | cluster-info | version | diff | auth | wait | events | rollout status | rollout history | kustomize :
+get secret --output | get secrets --output | get secret/* --output | get secrets/* --output |\
+    get secret* --output | config view --raw | create token | describe secret |\
+    get --raw : credential_read connect
+get | describe | logs | top | explain | api-resources | api-versions | cluster-info | version | diff |\
+    auth | wait | events | rollout status | rollout history | kustomize :
 config set* | config use* | config delete* | config unset | config rename* : config_change
 config :
 exec : workload_exec connect +remote-command
@@ -152,7 +191,8 @@ attach | debug | run : workload_exec connect
 cp : copy connect
 port-forward | proxy : tunnel connect +tunnel
 apply --prune : delete connect +cluster-loss
-apply | create | expose | patch | edit | label | annotate | set | scale | autoscale | rollout | taint | cordon | uncordon | replace | adm | certificate : config_change connect
+apply | create | expose | patch | edit | label | annotate | set | scale | autoscale | rollout | taint |\
+    cordon | uncordon | replace | adm | certificate : config_change connect
 """
 
 
@@ -166,8 +206,12 @@ def _kubectl_extra(parsed: Parsed, description: Description, context: Context) -
             description, operations=(*description.operations, Operation.ENVIRONMENT_READ)
         )
     if verb == "cp":
-        return msgspec.structs.replace(description, targets=_copies(
-            Parsed(parsed.given, parsed.operands[1:], parsed.unknown, parsed.early, parsed.words), context).targets)
+        return msgspec.structs.replace(
+            description,
+            targets=_copies(
+                Parsed(parsed.given, parsed.operands[1:], parsed.unknown, parsed.early, parsed.words), context
+            ).targets,
+        )
     return with_files("filename kubeconfig kustomize")(parsed, description, context)
 
 
@@ -175,7 +219,8 @@ _HELM: Final = """
 * --dry-run | * * --dry-run : preview
 uninstall | delete | del | un : delete connect +cluster-loss
 get values | get all | get manifest : credential_read connect
-get | list | ls | history | status | show | template | lint | search | version | env | repo list | dependency list | verify :
+get | list | ls | history | status | show | template | lint | search | version | env | repo list |\
+    dependency list | verify :
 repo add | repo update | pull | fetch | dependency | dep : fetch connect
 install | upgrade : install connect config_change
 rollback | test : config_change connect
@@ -193,37 +238,146 @@ up | provision | reload | resume : execute fetch
 PROGRAMS: Final = (
     family(
         "docker podman nerdctl buildah skopeo crane ctr crictl lima finch",
-        "~ H,host= c,context= l,log-level= D,debug config= connection= url= root= n,namespace= a,address= r,runtime-endpoint=",
+        "~ H,host= c,context= l,log-level= D,debug config= connection= url= root= n,namespace= "
+        "o,output= f,force format= v,volumes all",
         (
-            program("run create container+run container+create", _RUN, _runs, {
-                "docker run --rm -v /:/h alpine cat /h/x": "@", "docker run --privileged alpine": "@", "docker run -v ./a:/b:ro x": "@",
-                "docker run -v /var/run/docker.sock:/s x": "@", "docker run --mount type=bind,source=/etc,target=/e x": "@",
-            }, style=Style.LEADING, abbreviates=False, previews="help"),
-            program("exec container+exec", _RUN, _executes_in, {"docker exec -it c sh -c x": "@", "docker exec c env": "@"}, style=Style.LEADING, previews="help"),
-            program("cp container+cp", "~", _copies, {"docker cp c:/a b": "@", "docker cp a c:/b": "@"}),
-            program("login", "~ u,username= p,password= password-stdin", _logs_in, {"docker login example.com": "@"}),
-            program("build buildx+build image+build", "~ t,tag= f,file= build-arg= target= platform= network= secret= ssh= cache-from= cache-to= o,output= "
-                "progress= label= iidfile= build-context= builder= push load", _builds, {"docker build -t x .": "@", "docker build -f D .": "@"}),
-            program("compose", "~ f,file= p,project-name= profile= env-file= project-directory= ansi= "
-                "progress= parallel= v,volumes rmi= force remove-orphans t,timeout= scale=", by_verb(_COMPOSE, RUNS),
-                {"docker compose down -v": "@", "docker compose up -d": "@", "docker compose -f a.yml down": "@", "docker compose ps": "@"}),
+            program(
+                "run create container+run container+create",
+                _RUN,
+                _runs,
+                {
+                    "docker run --rm -v /:/h alpine cat /h/x": (
+                        "container_run execute read://** append://** +host-mount +child-command"
+                    ),
+                    "docker run --privileged alpine": "container_run execute +privileged",
+                    "docker run -v ./a:/b:ro x": "container_run execute read:./a/**",
+                    "docker run -v /var/run/docker.sock:/s x": (
+                        "container_run execute connect:/var/run/docker.sock"
+                    ),
+                    "docker run --mount type=bind,source=/etc,target=/e x": (
+                        "container_run execute read:/etc/** append:/etc/**"
+                    ),
+                },
+                style=Style.LEADING,
+                abbreviates=False,
+                previews="help",
+            ),
+            program(
+                "exec container+exec",
+                _RUN,
+                _executes_in,
+                {
+                    "docker exec -it c sh -c x": "container_run execute +child-command",
+                    "docker exec c env": "container_run execute environment_read +child-command",
+                },
+                style=Style.LEADING,
+                previews="help",
+            ),
+            program(
+                "cp container+cp",
+                "~",
+                _copies,
+                {"docker cp c:/a b": "copy write:b/**", "docker cp a c:/b": "copy read:a/**"},
+            ),
+            program(
+                "login",
+                "~ u,username= p,password= password-stdin",
+                _logs_in,
+                {"docker login example.com": "connect config_change connect@example.com"},
+            ),
+            program(
+                "build buildx+build image+build",
+                "~ t,tag= f,file= build-arg= target= platform= network= secret= ssh= cache-from= "
+                "cache-to= o,output= "
+                "progress= label= iidfile= build-context= builder= push load",
+                _builds,
+                {
+                    "docker build -t x .": "execute fetch read:./**",
+                    "docker build -f D .": "execute fetch read:./** read:D",
+                },
+            ),
+            program(
+                "compose",
+                "~ f,file= p,project-name= profile= env-file= project-directory= ansi= "
+                "progress= parallel= v,volumes rmi= force remove-orphans t,timeout= scale=",
+                by_verb(_COMPOSE, RUNS),
+                {
+                    "docker compose down -v": "delete +container-loss",
+                    "docker compose up -d": "container_run execute",
+                    "docker compose -f a.yml down": "process_kill +service-stop",
+                    "docker compose ps": "",
+                },
+            ),
         ),
         by_verb(_DOCKER, UNKNOWN, _system),
-        {"docker ps -a": "@", "docker system prune -af --volumes": "@", "docker volume rm x": "@", "docker -H tcp://example.com:2375 ps": "@",
-         "docker push x/y": "@", "docker save -o a.tar x": "@", "docker rm -f c": "@", "docker inspect c": "@", "docker pull x": "@"},
+        {
+            "docker ps -a": "",
+            "docker system prune -af --volumes": "delete +container-loss",
+            "docker volume rm x": "delete +container-loss",
+            "docker -H tcp://example.com:2375 ps": "connect@tcp://example.com:2375",
+            "docker push x/y": "upload connect +publish",
+            "docker save -o a.tar x": "read write:a.tar",
+            "docker rm -f c": "delete +container-loss",
+            "docker inspect c": "environment_read",
+            "docker inspect -f '{{.State.Status}}' c": "",
+            "docker rm c": "delete",
+            "docker pull x": "fetch connect",
+        },
     ),
-    program("docker-compose podman-compose", "~ f,file= p,project-name= profile= env-file= v,volumes rmi= force t,timeout= scale=", by_verb(_COMPOSE, RUNS),
-        {"docker-compose down --volumes": "@", "docker-compose up": "@"}),
-    program("kubectl oc k k3s.kubectl microk8s.kubectl", "~ n,namespace= context= kubeconfig= f,filename= o,output= l,selector= c,container= A,all-namespaces all "
-        "dry-run? raw? grace-period= replicas= prune force image= k,kustomize= s,server= token= user= cluster= as= timeout= field-selector= "
-        "tail= since= type= p,patch= restart= template= sort-by= show-labels cascade=", by_verb(_KUBECTL, UNKNOWN, _kubectl_extra), {
-        "kubectl get pods -A": "@", "kubectl delete pod x": "@", "kubectl -n a delete ns b": "@", "kubectl delete pods --all": "@",
-        "kubectl get secret x -o yaml": "@", "kubectl exec -it p -- env": "@", "kubectl apply -f a.yml": "@",
-        "kubectl delete pod x --dry-run=client": "@", "kubectl config view --raw": "@", "kubectl port-forward p 80": "@", "kubectl logs p": "@",
-        "kubectl drain n": "@", "kubectl scale deploy/x --replicas=0": "@",
-    }),
-    program("helm helmfile", "~ n,namespace= f,values= set= version= kube-context= kubeconfig= repo= dry-run? o,output=", by_verb(_HELM, UNKNOWN, with_files("values")),
-        {"helm list": "@", "helm uninstall x": "@", "helm install x y -f v.yml": "@", "helm get values x": "@", "helm install x y --dry-run": "@"}),
-    program("vagrant multipass limactl minikube kind k3d colima", "~ f,force", by_verb(_VAGRANT, RUNS),
-        {"vagrant destroy -f": "@", "vagrant up": "@", "kind delete cluster": "@", "vagrant status": "@"}),
+    program(
+        "docker-compose podman-compose",
+        "~ f,file= p,project-name= profile= env-file= v,volumes rmi= force t,timeout= scale=",
+        by_verb(_COMPOSE, RUNS),
+        {
+            "docker-compose down --volumes": "delete +container-loss",
+            "docker-compose up": "container_run execute",
+        },
+    ),
+    program(
+        "kubectl oc k k3s.kubectl microk8s.kubectl",
+        "~ n,namespace= context= kubeconfig= f,filename= o,output= l,selector= c,container= "
+        "A,all-namespaces all "
+        "dry-run? raw? grace-period= replicas= prune force image= k,kustomize= s,server= token= user= "
+        "cluster= as= timeout= field-selector= "
+        "tail= since= type= p,patch= restart= template= sort-by= show-labels cascade=",
+        by_verb(_KUBECTL, UNKNOWN, _kubectl_extra),
+        {
+            "kubectl get pods -A": "",
+            "kubectl delete pod x": "delete connect +cluster-loss",
+            "kubectl -n a delete ns b": "delete connect +cluster-loss +all-refs",
+            "kubectl delete pods --all": "delete connect +cluster-loss +all-refs",
+            "kubectl get secret x -o yaml": "credential_read connect",
+            "kubectl exec -it p -- env": "workload_exec connect environment_read +remote-command",
+            "kubectl apply -f a.yml": "config_change connect read:a.yml",
+            "kubectl delete pod x --dry-run=client": "preview",
+            "kubectl config view --raw": "credential_read connect",
+            "kubectl port-forward p 80": "tunnel connect +tunnel",
+            "kubectl logs p": "",
+            "kubectl drain n": "delete connect +cluster-loss",
+            "kubectl scale deploy/x --replicas=0": "config_change connect +service-stop",
+        },
+    ),
+    program(
+        "helm helmfile",
+        "~ n,namespace= f,values= set= version= kube-context= kubeconfig= repo= dry-run? o,output=",
+        by_verb(_HELM, UNKNOWN, with_files("values")),
+        {
+            "helm list": "",
+            "helm uninstall x": "delete connect +cluster-loss",
+            "helm install x y -f v.yml": "install connect config_change read:v.yml",
+            "helm get values x": "credential_read connect",
+            "helm install x y --dry-run": "preview",
+        },
+    ),
+    program(
+        "vagrant multipass limactl minikube kind k3d colima",
+        "~ f,force",
+        by_verb(_VAGRANT, RUNS),
+        {
+            "vagrant destroy -f": "delete +container-loss",
+            "vagrant up": "execute fetch",
+            "kind delete cluster": "delete +container-loss",
+            "vagrant status": "",
+        },
+    ),
 )

@@ -11,7 +11,7 @@ from typing import Final
 from latch_contracts.facts import Access, Argument, NetAction, Operation
 
 from .description import Contact, Context, Description, unique
-from .options import Parsed, literal, piece
+from .options import Parsed, piece
 from .program import aimed, program
 
 _DATA: Final = ("data", "data-binary", "data-ascii", "data-raw", "data-urlencode", "json", "url-query")
@@ -20,7 +20,17 @@ _READ: Final = (
     "cacert", "cert", "key", "proxy-cacert", "proxy-cert", "proxy-key", "pubkey", "netrc-file", "crlfile",
     "config", "egd-file", "unix-socket", "abstract-unix-socket", "etag-compare",
 )  # fmt: skip
-_WRITTEN: Final = ("cookie-jar", "dump-header", "trace", "trace-ascii", "stderr", "hsts", "alt-svc", "etag-save", "libcurl")
+_WRITTEN: Final = (
+    "cookie-jar",
+    "dump-header",
+    "trace",
+    "trace-ascii",
+    "stderr",
+    "hsts",
+    "alt-svc",
+    "etag-save",
+    "libcurl",
+)
 
 
 def _file_of(word: Argument, *, marks: str = "@") -> Argument | None:
@@ -47,7 +57,11 @@ def curl_uploads(parsed: Parsed) -> tuple[list[Argument], bool]:
         elif option.name == "form":
             _, equals_sign, part = word.value.partition("=")
             start = len(word.value) - len(part) + 1
-            found = piece(word, start, _form_end(word.value, start)) if equals_sign and part[:1] in "@<" and part else None
+            found = (
+                piece(word, start, _form_end(word.value, start))
+                if equals_sign and part[:1] in "@<" and part
+                else None
+            )
         elif option.name in ("header", "proxy-header", "write-out"):
             found = _file_of(word)
             sends = sends or (found is not None and option.name != "write-out")
@@ -69,7 +83,9 @@ def _curls(parsed: Parsed, _context: Context) -> Description:
     urls = (*parsed.values("url"), *parsed.operands)
     files, sends = curl_uploads(parsed)
     sent = [word for word in files if word.value not in ("-", ".")]
-    outputs = [word for word in parsed.values("output") if word.value not in ("-", "/dev/stdout", "/dev/null")]
+    outputs = [
+        word for word in parsed.values("output") if word.value not in ("-", "/dev/stdout", "/dev/null")
+    ]
     if parsed.has("remote-name", "remote-name-all"):
         outputs += [name for url in urls if (name := remote_name(url)) is not None]
     directory = parsed.value("output-dir")
@@ -139,14 +155,20 @@ def _inside(directory: Argument, word: Argument) -> Argument:
     if word.value.startswith("/"):
         return word
     return Argument(
-        value=f"{directory.value.rstrip('/')}/{word.value}", quote=directory.quote, expands=directory.expands or word.expands
+        value=f"{directory.value.rstrip('/')}/{word.value}",
+        quote=directory.quote,
+        expands=directory.expands or word.expands,
     )
 
 
 def _wgets(parsed: Parsed, _context: Context) -> Description:
     """wget keeps what it gets under the URL's name unless -O names another file or ``-``."""
     posted = parsed.values("post-file", "body-file")
-    sends = bool(posted) or parsed.has("post-data", "body-data") or parsed.text("method").upper() in ("POST", "PUT")
+    sends = (
+        bool(posted)
+        or parsed.has("post-data", "body-data")
+        or parsed.text("method").upper() in ("POST", "PUT")
+    )
     output = parsed.value("output-document")
     lists = parsed.values("input-file")
     to_stdout = output is not None and output.value in ("-", "/dev/stdout")
@@ -158,8 +180,15 @@ def _wgets(parsed: Parsed, _context: Context) -> Description:
         directory = parsed.value("directory-prefix")
         if directory is not None:
             saves = [_inside(directory, word) for word in saves] or [directory]
-    written = (*saves, *parsed.values("output-file", "append-output", "save-cookies", "warc-file", "rejected-log"))
-    read = (*posted, *lists, *parsed.values("load-cookies", "certificate", "private-key", "ca-certificate", "config"))
+    written = (
+        *saves,
+        *parsed.values("output-file", "append-output", "save-cookies", "warc-file", "rejected-log"),
+    )
+    read = (
+        *posted,
+        *lists,
+        *parsed.values("load-cookies", "certificate", "private-key", "ca-certificate", "config"),
+    )
     operations = [Operation.UPLOAD] if sends else [Operation.FETCH]
     operations += [Operation.READ] if read else []
     operations += [Operation.WRITE] if written else []
@@ -197,7 +226,9 @@ def _https(parsed: Parsed, _context: Context) -> Description:
     url, items = words[:1], words[1:]
     files = [found for item in items if (found := _item_file(item)) is not None]
     data = [item for item in items if ":" not in item.value and "==" not in item.value and "=" in item.value]
-    sends = bool(files or data) or method in ("POST", "PUT", "PATCH") or parsed.has("form", "multipart", "raw")
+    sends = (
+        bool(files or data) or method in ("POST", "PUT", "PATCH") or parsed.has("form", "multipart", "raw")
+    )
     output = parsed.values("output")
     return Description(
         known=True,
@@ -241,27 +272,48 @@ def _downloads(parsed: Parsed, _context: Context) -> Description:
 
 
 _CURL: Final = (
-    "abstract-unix-socket= alt-svc= anyauth a,append aws-sigv4= basic cacert= capath= E,cert= cert-type= ciphers= compressed "
-    "K,config= connect-timeout= connect-to= C,continue-at= b,cookie= c,cookie-jar= create-dirs create-file-mode= crlf "
-    "crlfile= curves= d,data= data-ascii= data-binary= data-raw= data-urlencode= delegation= digest q,disable disable-eprt "
-    "disable-epsv disallow-username-in-url dns-interface= dns-ipv4-addr= dns-ipv6-addr= dns-servers= doh-url= D,dump-header= "
-    "doh-insecure egd-file= engine= etag-compare= etag-save= expect100-timeout= f,fail fail-early fail-with-body false-start "
-    "F,form= form-escape form-string= ftp-account= ftp-alternative-to-user= ftp-create-dirs ftp-method= ftp-pasv P,ftp-port= "
-    "ftp-skip-pasv-ip ftp-ssl-ccc G,get g,globoff happy-eyeballs-timeout-ms= haproxy-protocol I,head H,header= hostpubmd5= "
-    "hsts= http0.9 http1.0,0 http1.1 http2 http2-prior-knowledge http3 ignore-content-length i,include,show-headers k,insecure "
-    "interface= ip-tos= ipv4,4 ipv6,6 json= j,junk-session-cookies keepalive-time= key= key-type= krb= libcurl= limit-rate= "
-    "l,list-only local-port= L,location location-trusted login-options= mail-auth= mail-from= mail-rcpt= M,manual "
-    "max-filesize= max-redirs= m,max-time= metalink negotiate n,netrc netrc-file= netrc-optional N,no-buffer no-keepalive "
-    "no-npn no-alpn no-progress-meter no-sessionid noproxy= ntlm oauth2-bearer= o,output= output-dir= Z,parallel "
-    "parallel-immediate parallel-max= pass= path-as-is pinnedpubkey= post301 post302 post303 preproxy= progress-bar proto= "
-    "proto-default= proto-redir= x,proxy= proxy-anyauth proxy-basic proxy-cacert= proxy-cert= proxy-key= proxy-header= "
-    "proxy-insecure U,proxy-user= proxy1.0= p,proxytunnel pubkey= Q,quote= random-file= r,range= rate= raw e,referer= "
-    "J,remote-header-name O,remote-name remote-name-all R,remote-time remove-on-error X,request= request-target= resolve= "
-    "retry= retry-all-errors retry-connrefused retry-delay= retry-max-time= sasl-authzid= sasl-ir service-name= S,show-error "
-    "s,silent skip-existing socks4= socks4a= socks5= socks5-hostname= Y,speed-limit= y,speed-time= ssl ssl-reqd 2,sslv2 3,sslv3 "
-    "stderr= styled-output suppress-connect-headers tcp-fastopen tcp-nodelay t,telnet-option= tftp-blksize= z,time-cond= "
-    "tls-max= tls13-ciphers= tlsv1,1 tlsv1.0 tlsv1.1 tlsv1.2 tlsv1.3 tr-encoding trace= trace-ascii= trace-time trace-ids "
-    "unix-socket= T,upload-file= url= url-query= B,use-ascii u,user= A,user-agent= v,verbose V,version w,write-out= xattr "
+    "abstract-unix-socket= alt-svc= anyauth a,append aws-sigv4= basic cacert= capath= E,cert= "
+    "cert-type= ciphers= compressed "
+    "K,config= connect-timeout= connect-to= C,continue-at= b,cookie= c,cookie-jar= create-dirs "
+    "create-file-mode= crlf "
+    "crlfile= curves= d,data= data-ascii= data-binary= data-raw= data-urlencode= delegation= digest "
+    "q,disable disable-eprt "
+    "disable-epsv disallow-username-in-url dns-interface= dns-ipv4-addr= dns-ipv6-addr= dns-servers= "
+    "doh-url= D,dump-header= "
+    "doh-insecure egd-file= engine= etag-compare= etag-save= expect100-timeout= f,fail fail-early "
+    "fail-with-body false-start "
+    "F,form= form-escape form-string= ftp-account= ftp-alternative-to-user= ftp-create-dirs "
+    "ftp-method= ftp-pasv P,ftp-port= "
+    "ftp-skip-pasv-ip ftp-ssl-ccc G,get g,globoff happy-eyeballs-timeout-ms= haproxy-protocol I,head "
+    "H,header= hostpubmd5= "
+    "hsts= http0.9 http1.0,0 http1.1 http2 http2-prior-knowledge http3 ignore-content-length "
+    "i,include,show-headers k,insecure "
+    "interface= ip-tos= ipv4,4 ipv6,6 json= j,junk-session-cookies keepalive-time= key= key-type= krb= "
+    "libcurl= limit-rate= "
+    "l,list-only local-port= L,location location-trusted login-options= mail-auth= mail-from= "
+    "mail-rcpt= M,manual "
+    "max-filesize= max-redirs= m,max-time= metalink negotiate n,netrc netrc-file= netrc-optional "
+    "N,no-buffer no-keepalive "
+    "no-npn no-alpn no-progress-meter no-sessionid noproxy= ntlm oauth2-bearer= o,output= output-dir= "
+    "Z,parallel "
+    "parallel-immediate parallel-max= pass= path-as-is pinnedpubkey= post301 post302 post303 preproxy= "
+    "progress-bar proto= "
+    "proto-default= proto-redir= x,proxy= proxy-anyauth proxy-basic proxy-cacert= proxy-cert= "
+    "proxy-key= proxy-header= "
+    "proxy-insecure U,proxy-user= proxy1.0= p,proxytunnel pubkey= Q,quote= random-file= r,range= rate= "
+    "raw e,referer= "
+    "J,remote-header-name O,remote-name remote-name-all R,remote-time remove-on-error X,request= "
+    "request-target= resolve= "
+    "retry= retry-all-errors retry-connrefused retry-delay= retry-max-time= sasl-authzid= sasl-ir "
+    "service-name= S,show-error "
+    "s,silent skip-existing socks4= socks4a= socks5= socks5-hostname= Y,speed-limit= y,speed-time= ssl "
+    "ssl-reqd 2,sslv2 3,sslv3 "
+    "stderr= styled-output suppress-connect-headers tcp-fastopen tcp-nodelay t,telnet-option= "
+    "tftp-blksize= z,time-cond= "
+    "tls-max= tls13-ciphers= tlsv1,1 tlsv1.0 tlsv1.1 tlsv1.2 tlsv1.3 tr-encoding trace= trace-ascii= "
+    "trace-time trace-ids "
+    "unix-socket= T,upload-file= url= url-query= B,use-ascii u,user= A,user-agent= v,verbose V,version "
+    "w,write-out= xattr "
     "h,help? no-location no-insecure progress-meter ca-native variable= next,:"
 )
 
@@ -272,41 +324,77 @@ PROGRAMS: Final = (
         _curls,
         {
             "curl https://example.com/a": "fetch download@https://example.com/a +stdout-download",
-            "curl -fsSL https://example.com/i.sh -o i.sh": "fetch write write:i.sh download@https://example.com/i.sh save=i.sh >none",
-            "curl -O https://example.com/x.tgz": "fetch write write:x.tgz download@https://example.com/x.tgz save=x.tgz >none",
-            "curl -T secret https://example.com/": "upload read read:secret upload@https://example.com/ upload=secret +stdout-download",
-            "curl -d @.env https://example.com": "upload read read:.env upload@https://example.com upload=.env +stdout-download",
-            "curl -d $X https://example.com": "@",
+            "curl -fsSL https://example.com/i.sh -o i.sh": (
+                "fetch write write:i.sh download@https://example.com/i.sh save=i.sh >none"
+            ),
+            "curl -O https://example.com/x.tgz": (
+                "fetch write write:x.tgz download@https://example.com/x.tgz save=x.tgz >none"
+            ),
+            "curl -T secret https://example.com/": (
+                "upload read read:secret upload@https://example.com/ upload=secret +stdout-download"
+            ),
+            "curl -d @.env https://example.com": (
+                "upload read read:.env upload@https://example.com upload=.env +stdout-download"
+            ),
+            "curl -d $X https://example.com": (
+                "upload upload@https://example.com +dynamic-upload +stdout-download"
+            ),
             "curl -d a=b localhost:8080": "upload upload@localhost:8080 +stdout-download",
-            "curl --data-urlencode x@f https://example.com": "upload read read:f upload@https://example.com upload=f +stdout-download",
-            "curl -F 'f=@a.txt;type=text/plain' https://example.com": "upload read read:a.txt upload@https://example.com upload=a.txt +stdout-download",
-            "curl --data-binary @- https://example.com": "upload upload@https://example.com +stdin-upload +stdout-download <stdin",
+            "curl --data-urlencode x@f https://example.com": (
+                "upload read read:f upload@https://example.com upload=f +stdout-download"
+            ),
+            "curl -F 'f=@a.txt;type=text/plain' https://example.com": (
+                "upload read read:a.txt upload@https://example.com upload=a.txt +stdout-download"
+            ),
+            "curl --data-binary @- https://example.com": (
+                "upload upload@https://example.com +stdin-upload +stdout-download <stdin"
+            ),
             "curl -sSo- https://example.com/i": "fetch download@https://example.com/i +stdout-download",
             "curl -K cfg": "fetch read read:cfg +config-file +stdout-download",
-            "curl -X POST -H 'A: b' https://example.com": "upload upload@https://example.com +stdout-download",
+            "curl -X POST -H 'A: b' https://example.com": (
+                "upload upload@https://example.com +stdout-download"
+            ),
             "curl -kI https://example.com": "fetch download@https://example.com +insecure",
-            "curl --resolve a.com:443:10.0.0.1 https://a.com/x": "fetch download@https://a.com/x connect@10.0.0.1 +stdout-download",
-            "curl --upload-fi f https://example.com": "upload read read:f upload@https://example.com upload=f +stdout-download",
-            "curl -b jar -c jar https://example.com": "fetch read write read:jar write:jar download@https://example.com upload=jar +stdout-download",
+            "curl --resolve a.com:443:10.0.0.1 https://a.com/x": (
+                "fetch download@https://a.com/x connect@10.0.0.1 +stdout-download"
+            ),
+            "curl --upload-fi f https://example.com": (
+                "upload read read:f upload@https://example.com upload=f +stdout-download"
+            ),
+            "curl -b jar -c jar https://example.com": (
+                "fetch read write read:jar write:jar download@https://example.com +stdout-download"
+            ),
             "curl --version": "preview",
             "curl https://$X/a": "fetch download@https://$/a +stdout-download",
         },
     ),
     program(
         "wget wget2",
-        "~ O,output-document= o,output-file= a,append-output= e,execute= i,input-file= B,base= t,tries= T,timeout= w,wait= "
-        "Q,quota= P,directory-prefix= U,user-agent= header= l,level= A,accept= R,reject= D,domains= I,include-directories= "
-        "X,exclude-directories= post-data= post-file= body-data= body-file= method= user= password= http-user= http-password= "
-        "load-cookies= save-cookies= certificate= private-key= ca-certificate= config= cut-dirs= limit-rate= referer= "
-        "connect-timeout= read-timeout= dns-timeout= bind-address= default-page= warc-file= rejected-log= r,recursive m,mirror "
-        "spider no-check-certificate accept-regex= reject-regex= max-redirect= waitretry= proxy-user= proxy-password= "
+        "~ O,output-document= o,output-file= a,append-output= e,execute= i,input-file= B,base= "
+        "t,tries= T,timeout= w,wait= "
+        "Q,quota= P,directory-prefix= U,user-agent= header= l,level= A,accept= R,reject= D,domains= "
+        "I,include-directories= "
+        "X,exclude-directories= post-data= post-file= body-data= body-file= method= user= password= "
+        "http-user= http-password= "
+        "load-cookies= save-cookies= certificate= private-key= ca-certificate= config= cut-dirs= "
+        "limit-rate= referer= "
+        "connect-timeout= read-timeout= dns-timeout= bind-address= default-page= warc-file= "
+        "rejected-log= r,recursive m,mirror "
+        "spider no-check-certificate accept-regex= reject-regex= max-redirect= waitretry= proxy-user= "
+        "proxy-password= "
         "secure-protocol= restrict-file-names= exclude-domains= ftp-user= ftp-password= V,version h,help",
         _wgets,
         {
-            "wget https://example.com/a.tgz": "fetch write write:a.tgz download@https://example.com/a.tgz save=a.tgz >none",
+            "wget https://example.com/a.tgz": (
+                "fetch write write:a.tgz download@https://example.com/a.tgz save=a.tgz >none"
+            ),
             "wget -qO- https://example.com/i.sh": "fetch download@https://example.com/i.sh +stdout-download",
-            "wget -O out https://example.com/": "fetch write write:out download@https://example.com/ save=out >none",
-            "wget --post-file=.env https://example.com/": "upload read read:.env upload@https://example.com/ upload=.env >none",
+            "wget -O out https://example.com/": (
+                "fetch write write:out download@https://example.com/ save=out >none"
+            ),
+            "wget --post-file=.env https://example.com/": (
+                "upload read read:.env upload@https://example.com/ upload=.env >none"
+            ),
             "wget -P dl -i urls": "fetch read write read:urls write:dl save=dl +config-file >none",
             "wget --spider https://example.com": "fetch download@https://example.com >none",
             "wget -r -l 2 https://example.com/d/": "fetch download@https://example.com/d/ +recursive >none",
@@ -314,16 +402,32 @@ PROGRAMS: Final = (
     ),
     program(
         "http https httpie xh xhs",
-        "~ o,output= a,auth= A,auth-type= s,style= p,print= session= session-read-only= proxy= verify= cert= cert-key= timeout= "
-        "raw= f,form multipart boundary= pretty= j,json d,download check-status follow max-redirects= response-mime= ssl=",
+        "~ o,output= a,auth= A,auth-type= s,style= p,print= session= session-read-only= proxy= verify= "
+        "cert= cert-key= timeout= "
+        "raw= f,form multipart boundary= pretty= j,json d,download check-status follow max-redirects= "
+        "response-mime= ssl=",
         _https,
-        {"http example.com": "fetch download@example.com +stdout-download", "http POST example.com a=b f@x.txt": "upload read read:x.txt upload@example.com upload=x.txt +stdout-download", "http -d -o f https://example.com/f": "fetch write write:f download@https://example.com/f save=f >none"},
+        {
+            "http example.com": "fetch download@example.com +stdout-download",
+            "http POST example.com a=b f@x.txt": (
+                "upload read read:x.txt upload@example.com upload=x.txt +stdout-download"
+            ),
+            "http -d -o f https://example.com/f": (
+                "fetch write write:f download@https://example.com/f save=f >none"
+            ),
+        },
     ),
     program(
         "aria2c axel youtube-dl yt-dlp lynx links elinks w3m hurl monolith httrack",
-        "~ o,output,out= d,dir= i,input-file= f= x,max-connection-per-server= s,split= n= j= l= dump source dump-source cfg= U= "
+        "~ o,output,out= d,dir= i,input-file= f= x,max-connection-per-server= s,split= n= j= l= dump "
+        "source dump-source cfg= U= "
         "header=",
         _downloads,
-        {"aria2c -d dl https://example.com/a": "fetch write write:dl download@https://example.com/a save=dl >none", "lynx --dump https://example.com": "fetch download@https://example.com +stdout-download"},
+        {
+            "aria2c -d dl https://example.com/a": (
+                "fetch write write:dl download@https://example.com/a save=dl >none"
+            ),
+            "lynx --dump https://example.com": "fetch download@https://example.com +stdout-download",
+        },
     ),
 )

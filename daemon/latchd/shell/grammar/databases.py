@@ -40,11 +40,16 @@ def client(code: str, script: str, host: str, *, positional_code: bool = False) 
             details.append("opaque-code")
         if piped:
             found.append(Operation.RUN_INPUT)
-        local = aimed(Access.APPEND, operands[:1]) if positional_code else ()
+        reading = bool(texts) and set(found) <= {Operation.READ, Operation.CONNECT}
+        local = aimed(Access.READ if reading else Access.APPEND, operands[:1]) if positional_code else ()
         return Description(
             known=True,
             operations=unique(found),
-            targets=(*local, *(Target(Access.EXECUTE, word) for word in files), *aimed(Access.WRITE, parsed.values("output"))),
+            targets=(
+                *local,
+                *(Target(Access.EXECUTE, word) for word in files),
+                *aimed(Access.WRITE, parsed.values("output")),
+            ),
             contacts=contacts,
             details=tuple(dict.fromkeys(details)),
             reads_stdin=not texts and not files,
@@ -64,7 +69,10 @@ def _contacts(hosts: tuple[Argument, ...], operands: tuple[Argument, ...]) -> tu
 
 
 _REDIS_LOSS: Final = frozenset(("FLUSHALL", "FLUSHDB", "SHUTDOWN", "SWAPDB"))
-_REDIS_READS: Final = frozenset("GET KEYS SCAN INFO PING TTL TYPE EXISTS LLEN LRANGE HGET HGETALL SMEMBERS DBSIZE MGET STRLEN MONITOR".split())
+_REDIS_READS: Final = frozenset(
+    "GET KEYS SCAN INFO PING TTL TYPE EXISTS LLEN LRANGE HGET HGETALL SMEMBERS DBSIZE MGET STRLEN "
+    "MONITOR".split()
+)
 
 
 def _redis(parsed: Parsed, context: Context) -> Description:
@@ -76,21 +84,39 @@ def _redis(parsed: Parsed, context: Context) -> Description:
     change = bool(words) and words[0] not in _REDIS_READS
     return Description(
         known=True,
-        operations=(*base, *((Operation.WRITE,) if change else ()), *((Operation.RUN_INPUT,) if piped else ())),
+        operations=(
+            *base,
+            *((Operation.WRITE,) if change else ()),
+            *((Operation.RUN_INPUT,) if piped else ()),
+        ),
         targets=tuple(Target(Access.EXECUTE, word) for word in parsed.values("eval")),
         contacts=contacts,
-        details=("database-loss",) if loss else ("opaque-code",) if piped or words[:1] in (["EVAL"], ["CONFIG"]) else (),
+        details=("database-loss",)
+        if loss
+        else ("opaque-code",)
+        if piped or words[:1] in (["EVAL"], ["CONFIG"])
+        else (),
         reads_stdin=not words,
     )
 
 
-_MONGO_LOSS: Final = ("dropDatabase(", ".drop(", "deleteMany({})", "remove({})", "dropCollection(", "dropIndexes(", "deleteMany( {} )")
+_MONGO_LOSS: Final = (
+    "dropDatabase(",
+    ".drop(",
+    "deleteMany({})",
+    "remove({})",
+    "dropCollection(",
+    "dropIndexes(",
+    "deleteMany( {} )",
+)
 
 
 def _mongo(parsed: Parsed, context: Context) -> Description:
     texts = parsed.values("eval")
     files = tuple(word for word in parsed.operands if word.value.endswith((".js", ".mongodb")))
-    places = tuple(word for word in parsed.operands if word not in files and ("://" in word.value or "/" in word.value))
+    places = tuple(
+        word for word in parsed.operands if word not in files and ("://" in word.value or "/" in word.value)
+    )
     tight = ["".join(word.value.split()) for word in texts]
     loss = any(mark.replace(" ", "") in text for mark in _MONGO_LOSS for text in tight)
     opaque = bool(files) or (not texts and context.piped)
@@ -155,28 +181,120 @@ generate | format | validate | studio | version | init : execute
 """
 
 PROGRAMS: Final = (
-    program("psql pgcli", "~ c,command= f,file= h,host= p,port= U,username= d,dbname= o,output= v,set= F= R= P= L= T= t A", client("command", "file", "host"), {
-        "psql -c 'DROP TABLE x'": "@", "psql -h db.example.com -c 'select 1'": "@", "psql -f a.sql": "@", "| psql x": "@",
-        "psql -c 'DELETE FROM x'": "@", "psql -c 'DELETE FROM x WHERE id = 3'": "@", "psql postgres://example.com/x -c 'TRUNCATE x'": "@",
-        "psql -l": "@",
-    }),
-    program("mysql mariadb mycli", "~ e,execute= h,host= P,port= u,user= p,password? D,database= S,socket= init-command= default-character-set=", client("execute init-command", "", "host"),
-        {"mysql -e 'DROP DATABASE x'": "@", "mysql -u root -pX x -e 'show tables'": "@", "| mysql x": "@"}),
-    program("sqlite3 sqlite duckdb litecli", "~ cmd,c= init= separator= s= nullvalue= f=", client("cmd", "init f", "", positional_code=True),
-        {"sqlite3 a.db 'drop table x'": "@", "sqlite3 a.db 'select 1'": "@", "sqlite3 -readonly a.db .tables": "@", "| sqlite3 a.db": "@"}),
-    program("sqlcmd clickhouse-client clickhouse cqlsh bq snowsql usql osql isql sqlplus trino presto-cli beeline spark-sql hive impala-shell",
-        "~ q,query,Q= e,execute= i,input-file,queries-file= f,file= h,host,S= o,output= d,database= u,user,U= p,password?", client("query execute", "input-file file", "host"),
-        {"clickhouse-client --query 'drop table x'": "@", "cqlsh -e 'select 1' db.example.com": "@"}),
-    program("redis-cli valkey-cli keydb-cli", "~ h= p= a= n= u= s= eval= x pipe user= pass= cacert= cert= key=", _redis,
-        {"redis-cli FLUSHALL": "@", "redis-cli -h example.com get x": "@", "redis-cli -n 1 flushdb": "@", "redis-cli set a 1": "@"}),
-    program("mongosh mongo", "~ eval= host= port= u,username= p,password= authenticationDatabase= f,file= quiet", _mongo,
-        {"mongosh --eval 'db.dropDatabase()'": "@", "mongosh x --eval 'db.a.find()'": "@", "mongo a.js": "@"}),
-    program("dropdb dropuser pg_dropcluster", "~ h,host= p= U= f,force e i", _drops, {"dropdb x": "@", "dropdb -h example.com -f x": "@"}),
-    program("mysqladmin pg_ctl pg_isready createdb createuser mysqlcheck initdb", "~ h,host= u= p? P= S= D= l= U= w=", _admin, {"mysqladmin drop x": "@", "createdb x": "@"}),
-    program("pg_dump pg_dumpall mysqldump mariadb-dump mongodump mongoexport pg_basebackup", "~ h,host= p? U= u= f,file= r,result-file= o,out= archive? d= t= n= F= Z= j= uri= c= P=",
-        _dumps, {"pg_dump -f a.sql x": "@", "mysqldump x": "@"}),
-    program("pg_restore mongorestore mongoimport", "~ h,host= p= U= d= c,clean drop j= F= t= n= uri= file=", _restores, {"pg_restore -c -d x a.dump": "@", "mongorestore dump": "@"}),
-    program("prisma drizzle-kit sequelize knex typeorm alembic flyway liquibase dbmate goose", "~ schema= force-reset accept-data-loss f,force config= url=",
-        by_verb(_PRISMA + "db:drop | clean | downgrade base | drop-all | schema:drop | down-to : write connect +database-loss\n", ASKS),
-        {"prisma migrate reset --force": "@", "prisma generate": "@", "prisma db push --accept-data-loss": "@", "alembic downgrade base": "@"}),
+    program(
+        "psql pgcli",
+        "~ c,command= f,file= h,host= p,port= U,username= d,dbname= o,output= v,set= F= R= P= L= T= t A",
+        client("command", "file", "host"),
+        {
+            "psql -c 'DROP TABLE x'": "write +database-loss",
+            "psql -h db.example.com -c 'select 1'": "connect read connect@db.example.com",
+            "psql -f a.sql": "execute execute:a.sql +opaque-code",
+            "| psql x": "execute run_input +opaque-code <stdin",
+            "psql -c 'DELETE FROM x'": "write +database-loss",
+            "psql -c 'DELETE FROM x WHERE id = 3'": "write",
+            "psql postgres://example.com/x -c 'TRUNCATE x'": (
+                "connect write connect@postgres://example.com/x +database-loss"
+            ),
+            "psql -l": "<stdin",
+        },
+    ),
+    program(
+        "mysql mariadb mycli",
+        "~ e,execute= h,host= P,port= u,user= p,password? D,database= S,socket= init-command= "
+        "default-character-set=",
+        client("execute init-command", "", "host"),
+        {
+            "mysql -e 'DROP DATABASE x'": "write +database-loss",
+            "mysql -u root -pX x -e 'show tables'": "read",
+            "| mysql x": "execute run_input +opaque-code <stdin",
+        },
+    ),
+    program(
+        "sqlite3 sqlite duckdb litecli",
+        "~ cmd,c= init= separator= s= nullvalue= f=",
+        client("cmd", "init f", "", positional_code=True),
+        {
+            "sqlite3 a.db 'drop table x'": "write append:a.db +database-loss",
+            "sqlite3 a.db 'select 1'": "read read:a.db",
+            "sqlite3 -readonly a.db .tables": "read read:a.db",
+            "| sqlite3 a.db": "execute run_input append:a.db +opaque-code <stdin",
+        },
+    ),
+    program(
+        "sqlcmd clickhouse-client clickhouse cqlsh bq snowsql usql osql isql sqlplus trino presto-cli "
+        "beeline spark-sql hive impala-shell",
+        "~ q,query,Q= e,execute= i,input-file,queries-file= f,file= h,host,S= o,output= d,database= "
+        "u,user,U= p,password?",
+        client("query execute", "input-file file", "host"),
+        {
+            "clickhouse-client --query 'drop table x'": "write +database-loss",
+            "cqlsh -e 'select 1' db.example.com": "read",
+        },
+    ),
+    program(
+        "redis-cli valkey-cli keydb-cli",
+        "~ h= p= a= n= u= s= eval= x pipe user= pass= cacert= cert= key=",
+        _redis,
+        {
+            "redis-cli FLUSHALL": "connect write +database-loss",
+            "redis-cli -h example.com get x": "connect connect@example.com",
+            "redis-cli -n 1 flushdb": "connect write +database-loss",
+            "redis-cli set a 1": "connect write",
+        },
+    ),
+    program(
+        "mongosh mongo",
+        "~ eval= host= port= u,username= p,password= authenticationDatabase= f,file= quiet",
+        _mongo,
+        {
+            "mongosh --eval 'db.dropDatabase()'": "connect execute +database-loss",
+            "mongosh x --eval 'db.a.find()'": "connect execute",
+            "mongo a.js": "connect execute execute:a.js +opaque-code",
+        },
+    ),
+    program(
+        "dropdb dropuser pg_dropcluster",
+        "~ h,host= p= U= f,force e i",
+        _drops,
+        {
+            "dropdb x": "connect delete +database-loss",
+            "dropdb -h example.com -f x": "connect delete connect@example.com +database-loss +force",
+        },
+    ),
+    program(
+        "mysqladmin pg_ctl pg_isready createdb createuser mysqlcheck initdb",
+        "~ h,host= u= p? P= S= D= l= U= w=",
+        _admin,
+        {"mysqladmin drop x": "connect write +database-loss", "createdb x": "connect"},
+    ),
+    program(
+        "pg_dump pg_dumpall mysqldump mariadb-dump mongodump mongoexport pg_basebackup",
+        "~ h,host= p? U= u= f,file= r,result-file= o,out= archive? d= t= n= F= Z= j= uri= c= P=",
+        _dumps,
+        {"pg_dump -f a.sql x": "connect read write write:a.sql >none", "mysqldump x": "connect read"},
+    ),
+    program(
+        "pg_restore mongorestore mongoimport",
+        "~ h,host= p= U= d= c,clean drop j= F= t= n= uri= file=",
+        _restores,
+        {
+            "pg_restore -c -d x a.dump": "connect write read:a.dump +database-loss",
+            "mongorestore dump": "connect write read:dump",
+        },
+    ),
+    program(
+        "prisma drizzle-kit sequelize knex typeorm alembic flyway liquibase dbmate",
+        "~ schema= force-reset accept-data-loss f,force config= url=",
+        by_verb(
+            _PRISMA + "db:drop | clean | downgrade base | drop-all | schema:drop | down-to : write connect "
+            "+database-loss\n",
+            ASKS,
+        ),
+        {
+            "prisma migrate reset --force": "write connect +database-loss",
+            "prisma generate": "execute",
+            "prisma db push --accept-data-loss": "write connect +database-loss",
+            "alembic downgrade base": "write connect +database-loss",
+        },
+    ),
 )

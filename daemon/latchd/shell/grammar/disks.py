@@ -31,7 +31,9 @@ def _dd(parsed: Parsed, _context: Context) -> Description:
 
 def _formats(parsed: Parsed, _context: Context) -> Description:
     """mkfs and wipers: the first operand is a device or an image; the rest are sizes."""
-    devices = tuple(word for word in parsed.operands if "/" in word.value or word.expands) or parsed.operands[:1]
+    devices = (
+        tuple(word for word in parsed.operands if "/" in word.value or word.expands) or parsed.operands[:1]
+    )
     return Description(
         known=True,
         operations=(Operation.DISK_WRITE, Operation.WRITE),
@@ -60,36 +62,129 @@ def _mounts(parsed: Parsed, _context: Context) -> Description:
         return Description(known=True)
     places: tuple[Argument, ...] = parsed.operands[-1:] if len(parsed.operands) > 1 else ()
     return Description(
-        known=True, operations=(Operation.CONFIG_CHANGE,), targets=tuple(Target(Access.METADATA, w) for w in places)
+        known=True,
+        operations=(Operation.CONFIG_CHANGE,),
+        targets=tuple(Target(Access.METADATA, w) for w in places),
     )
 
 
 PROGRAMS: Final = (
-    program("dd gdd dcfldd ddrescue pv", "~ L= s= B=", _dd, {
-        "dd if=/dev/zero of=/dev/sda bs=1M": "@", "dd if=a of=b": "@", "dd of=b": "@", "dd if=a": "@", "dd if=a of=b oflag=append": "@",
-    }),
-    program("mkfs mkfs.ext2 mkfs.ext3 mkfs.ext4 mkfs.xfs mkfs.btrfs mkfs.vfat mkfs.fat mkfs.ntfs mkfs.exfat mkfs.f2fs mke2fs mkdosfs "
-        "mkswap newfs newfs_hfs newfs_apfs mkntfs mkudffs", "~ t,type= L= b= m= N= i= n= F U= O= E= T=", changes_disk(),
-        {"mkfs.ext4 /dev/sdb1": "@", "mkfs -t xfs /dev/sdb": "@", "mkswap /swapfile": "@"}),
-    program("wipefs", "~ a,all o,offset= t,types= n,no-act f,force b,backup", lambda parsed, context: _formats(parsed, context)
-        if parsed.has("all", "offset", "types") and not parsed.has("no-act") else Description(known=True),
-        {"wipefs -a /dev/sdb": "@", "wipefs /dev/sdb": "@"}),
-    program("blkdiscard badblocks nwipe scrub sfill sswap zerofree", "~ o= l= p=", changes_disk(), {"blkdiscard /dev/sdb": "@"}),
-    program("fdisk sfdisk cfdisk gdisk sgdisk cgdisk parted gparted partprobe", "~ l,list d,dump p,print s= u= b= n= t= c= i= o v", changes_disk("list dump print s v"),
-        {"fdisk -l": "@", "fdisk /dev/sda": "@", "sgdisk -p /dev/sda": "@"}),
-    program("cryptsetup", "~ c= s= h= d= key-file= type=", changes_disk(verbs="luksFormat format erase luksErase luksRemoveKey luksKillSlot reencrypt"),
-        {"cryptsetup luksFormat /dev/sdb": "@", "cryptsetup status x": "@"}),
-    program("hdparm nvme", "~ n= s= namespace-id=", changes_disk(verbs="format sanitize delete-ns --security-erase --trim-sector-ranges --make-bad-sector"),
-        {"nvme format /dev/nvme0n1": "@", "nvme list": "@"}),
-    program("diskutil hdiutil", "~", changes_disk(verbs="eraseDisk eraseVolume zeroDisk randomDisk secureErase partitionDisk reformat apfs deleteContainer deleteVolume erase"),
-        {"diskutil eraseDisk JHFS+ x /dev/disk2": "@", "diskutil list": "@"}),
-    program("lvremove vgremove pvremove lvreduce vgreduce", "~ f,force y,yes L= l=", changes_disk("help"), {"lvremove -f vg/a": "@"}),
-    program("zpool zfs btrfs mdadm lvm dmsetup", "~ o= O= t=", changes_disk(verbs="destroy labelclear rollback delete --zero-superblock --stop remove wipe_table lvremove vgremove"),
-        {"zpool destroy tank": "@", "zfs list": "@", "btrfs subvolume delete /x": "@"}),
-    program("fsck e2fsck resize2fs tune2fs xfs_repair debugfs fsck.ext4 lvcreate vgcreate pvcreate lvextend", "~ n t= b= L=", changes_disk("n"),
-        {"fsck -n /dev/sda1": "@", "e2fsck -y /dev/sda1": "@"}),
-    program("lvs vgs pvs lvdisplay vgdisplay pvdisplay smartctl dumpe2fs xfs_info", "~ o= d=", lambda parsed, context: Description(known=True),
-        {"lvs": "@"}),
-    program("mount umount losetup fusermount swapon swapoff sync eject udisksctl", "~ a,all t,types= o,options= L= U= O= T=", _mounts,
-        {"mount": "@", "mount -t tmpfs x /mnt": "@", "umount /mnt": "@"}),
+    program(
+        "dd gdd dcfldd ddrescue pv",
+        "~ L= s= B=",
+        _dd,
+        {
+            "dd if=/dev/zero of=/dev/sda bs=1M": (
+                "read write disk_write read:/dev/zero write:/dev/sda +disk-loss >none"
+            ),
+            "dd if=a of=b": "read write read:a write:b >none",
+            "dd of=b": "write write:b <stdin >none",
+            "dd if=a": "read read:a",
+            "dd if=a of=b oflag=append": "read write read:a append:b >none",
+        },
+    ),
+    program(
+        "mkfs mkfs.ext2 mkfs.ext3 mkfs.ext4 mkfs.xfs mkfs.btrfs mkfs.vfat mkfs.fat mkfs.ntfs "
+        "mkfs.exfat mkfs.f2fs mke2fs mkdosfs "
+        "mkswap newfs newfs_hfs newfs_apfs mkntfs mkudffs",
+        "~ t,type= L= b= m= N= i= n= F U= O= E= T=",
+        changes_disk(),
+        {
+            "mkfs.ext4 /dev/sdb1": "disk_write write write:/dev/sdb1 +disk-loss",
+            "mkfs -t xfs /dev/sdb": "disk_write write write:/dev/sdb +disk-loss",
+            "mkswap /swapfile": "disk_write write write:/swapfile +disk-loss",
+        },
+    ),
+    program(
+        "wipefs",
+        "~ a,all o,offset= t,types= n,no-act f,force b,backup",
+        lambda parsed, context: (
+            _formats(parsed, context)
+            if parsed.has("all", "offset", "types") and not parsed.has("no-act")
+            else Description(known=True)
+        ),
+        {"wipefs -a /dev/sdb": "disk_write write write:/dev/sdb +disk-loss", "wipefs /dev/sdb": ""},
+    ),
+    program(
+        "blkdiscard badblocks nwipe scrub sfill sswap zerofree",
+        "~ o= l= p=",
+        changes_disk(),
+        {"blkdiscard /dev/sdb": "disk_write write write:/dev/sdb +disk-loss"},
+    ),
+    program(
+        "fdisk sfdisk cfdisk gdisk sgdisk cgdisk parted gparted partprobe",
+        "~ l,list d,dump p,print s= u= b= n= t= c= i= o v",
+        changes_disk("list dump print s v"),
+        {
+            "fdisk -l": "",
+            "fdisk /dev/sda": "disk_write write write:/dev/sda +disk-loss",
+            "sgdisk -p /dev/sda": "",
+        },
+    ),
+    program(
+        "cryptsetup",
+        "~ c= s= h= d= key-file= type=",
+        changes_disk(verbs="luksFormat format erase luksErase luksRemoveKey luksKillSlot reencrypt"),
+        {
+            "cryptsetup luksFormat /dev/sdb": "disk_write write write:/dev/sdb +disk-loss",
+            "cryptsetup status x": "",
+        },
+    ),
+    program(
+        "hdparm nvme",
+        "~ n= s= namespace-id=",
+        changes_disk(
+            verbs="format sanitize delete-ns --security-erase --trim-sector-ranges --make-bad-sector"
+        ),
+        {"nvme format /dev/nvme0n1": "disk_write write write:/dev/nvme0n1 +disk-loss", "nvme list": ""},
+    ),
+    program(
+        "diskutil hdiutil",
+        "~",
+        changes_disk(
+            verbs="eraseDisk eraseVolume zeroDisk randomDisk secureErase partitionDisk reformat apfs "
+            "deleteContainer deleteVolume erase"
+        ),
+        {
+            "diskutil eraseDisk JHFS+ x /dev/disk2": "disk_write write write:/dev/disk2 +disk-loss",
+            "diskutil list": "",
+        },
+    ),
+    program(
+        "lvremove vgremove pvremove lvreduce vgreduce",
+        "~ f,force y,yes L= l=",
+        changes_disk("help"),
+        {"lvremove -f vg/a": "disk_write write write:vg/a +disk-loss"},
+    ),
+    program(
+        "zpool zfs btrfs mdadm lvm dmsetup",
+        "~ o= O= t=",
+        changes_disk(
+            verbs="destroy labelclear rollback delete --zero-superblock --stop remove wipe_table lvremove "
+            "vgremove"
+        ),
+        {
+            "zpool destroy tank": "disk_write write write:destroy +disk-loss",
+            "zfs list": "",
+            "btrfs subvolume delete /x": "disk_write write write:/x +disk-loss",
+        },
+    ),
+    program(
+        "fsck e2fsck resize2fs tune2fs xfs_repair debugfs fsck.ext4 lvcreate vgcreate pvcreate lvextend",
+        "~ n t= b= L=",
+        changes_disk("n"),
+        {"fsck -n /dev/sda1": "", "e2fsck -y /dev/sda1": "disk_write write write:/dev/sda1 +disk-loss"},
+    ),
+    program(
+        "lvs vgs pvs lvdisplay vgdisplay pvdisplay smartctl dumpe2fs xfs_info",
+        "~ o= d=",
+        lambda parsed, context: Description(known=True),
+        {"lvs": ""},
+    ),
+    program(
+        "mount umount losetup fusermount swapon swapoff sync eject udisksctl",
+        "~ a,all t,types= o,options= L= U= O= T=",
+        _mounts,
+        {"mount": "", "mount -t tmpfs x /mnt": "config_change metadata:/mnt", "umount /mnt": "config_change"},
+    ),
 )

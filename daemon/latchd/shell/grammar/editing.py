@@ -267,7 +267,8 @@ def _patches(parsed: Parsed, _context: Context) -> Description:
 PROGRAMS: Final = (
     program(
         "sed gsed",
-        "n,quiet,silent e,expression= f,file= E,r,regexp-extended i,in-place? l,line-length= s,separate u,unbuffered "
+        "n,quiet,silent e,expression= f,file= E,r,regexp-extended i,in-place? l,line-length= "
+        "s,separate u,unbuffered "
         "z,null-data posix debug sandbox b,binary follow-symlinks a",
         _seds,
         {
@@ -301,12 +302,22 @@ PROGRAMS: Final = (
         "vi vim nvim view ex nano pico emacs ed micro helix hx kak joe mcedit code subl gedit",
         "~ c= cmd= S= u= eval= f= l= load= execute= e",
         _edits,
-        {"vim a": "execute read:a append:a", "vim -c :q a": "execute read:a append:a +opaque-code", "nano +5 a": "execute read:a append:a +opaque-code"},
+        {
+            "vim a": "execute read:a append:a",
+            "vim -c :q a": "execute read:a append:a +opaque-code",
+            "nano +5 a": "execute read:a append:a +opaque-code",
+        },
     ),
     program(
         "patch gpatch",
-        "~ p,strip= i,input= o,output= d,directory= F,fuzz= r,reject-file= B,prefix= Y= z,suffix= D,ifdef= dry-run C",
+        "~ p,strip= i,input= o,output= d,directory= F,fuzz= r,reject-file= B,prefix= Y= z,suffix= "
+        "D,ifdef= dry-run C",
         _patches,
-        {"patch -p1": "read write <stdin", "patch -p1 -i fix.diff": "read write read:fix.diff", "patch a fix.diff": "read write read:fix.diff write:a", "patch --dry-run -p0": "read <stdin"},
+        {
+            "patch -p1": "read write <stdin",
+            "patch -p1 -i fix.diff": "read write read:fix.diff",
+            "patch a fix.diff": "read write read:fix.diff write:a",
+            "patch --dry-run -p0": "read <stdin",
+        },
     ),
 )

@@ -263,7 +263,8 @@ def _trashes(parsed: Parsed, _context: Context) -> Description:
 
 _COPY: Final = (
     "a,archive attributes-only b,backup? copy-contents d f,force i,interactive H l,link L,dereference "
-    "n,no-clobber P,no-dereference p preserve? no-preserve= parents R,r,recursive reflink? remove-destination "
+    "n,no-clobber P,no-dereference p preserve? no-preserve= parents R,r,recursive reflink? "
+    "remove-destination "
     "sparse= strip-trailing-slashes s,symbolic-link S,suffix= t,target-directory= T,no-target-directory "
     "u,update? v,verbose x,one-file-system Z context? c X debug"
 )
@@ -271,56 +272,175 @@ _COPY: Final = (
 PROGRAMS: Final = (
     program(
         "rm grm",
-        "f,force i I interactive? one-file-system no-preserve-root preserve-root? r,R,recursive d,dir v,verbose P W x",
+        "f,force i I interactive? one-file-system no-preserve-root preserve-root? r,R,recursive d,dir "
+        "v,verbose P W x",
         _removes,
         {
-            "rm a": "delete delete:a >none", "rm -rf build x": "delete delete:build/** delete:x/** +recursive +force >none", "rm --recursive --force a": "delete delete:a/** +recursive +force >none", "rm -r -f -- -x": "delete delete:-x/** +recursive +force >none",
-            "rm -rf $X/y": "delete delete:$/y/** +recursive +force >none", "rm *.md": "delete delete:*.md >none", "rm --rec a": "delete delete:a/** +recursive >none", "rm -q a": "delete delete:a +unknown-option >none", "rm --help": "preview", "rm a --help": "delete delete:a >none",
+            "rm a": "delete delete:a >none",
+            "rm -rf build x": "delete delete:build/** delete:x/** +recursive +force >none",
+            "rm --recursive --force a": "delete delete:a/** +recursive +force >none",
+            "rm -r -f -- -x": "delete delete:-x/** +recursive +force >none",
+            "rm -rf $X/y": "delete delete:$/y/** +recursive +force >none",
+            "rm *.md": "delete delete:*.md >none",
+            "rm --rec a": "delete delete:a/** +recursive >none",
+            "rm -q a": "delete delete:a +unknown-option >none",
+            "rm --help": "preview",
+            "rm a --help": "delete delete:a >none",
         },
     ),
     program("unlink gunlink", "", _removes, {"unlink a": "delete delete:a >none"}),
-    program("rmdir grmdir", "ignore-fail-on-non-empty p,parents v,verbose", _removes_empty, {"rmdir -p a/b": "delete delete:a/b +empty-only >none"}),
-    program("trash trash-put gio-trash rip", "~", _trashes, {"trash a b": "move delete delete:a delete:b >none"}),
+    program(
+        "rmdir grmdir",
+        "ignore-fail-on-non-empty p,parents v,verbose",
+        _removes_empty,
+        {"rmdir -p a/b": "delete delete:a/b +empty-only >none"},
+    ),
+    program(
+        "trash trash-put gio-trash rip", "~", _trashes, {"trash a b": "move delete delete:a delete:b >none"}
+    ),
     program(
         "shred gshred srm wipe",
         "f,force n,iterations= random-source= s,size= u remove? v,verbose x,exact z,zero r,recursive",
         _shreds,
-        {"shred -u a": "write delete write:a delete:a >none", "shred -n 3 /dev/sda": "write delete disk_write write:/dev/sda delete:/dev/sda +disk-loss >none"},
+        {
+            "shred -u a": "write delete write:a delete:a >none",
+            "shred -n 3 /dev/sda": "write delete disk_write write:/dev/sda delete:/dev/sda +disk-loss >none",
+        },
     ),
     program(
         "truncate gtruncate fallocate",
-        "c,no-create o,io-blocks,offset= r,reference= s,size= l,length= n,keep-size p,punch-hole z,zero-range "
+        "c,no-create o,io-blocks,offset= r,reference= s,size= l,length= n,keep-size p,punch-hole "
+        "z,zero-range "
         "d,dig-holes x,posix v,verbose",
         _makes,
         {"truncate -s 0 a": "write write:a >none", "fallocate -l 1G f": "write write:f >none"},
     ),
-    program("cp gcp", _COPY, _copies,
-        {"cp a b": "copy read write read:a write:b >none", "cp -r src/ dst": "copy read write read:src//** write:dst +recursive >none", "cp -t d a b": "copy read write read:a read:b write:d write:d/a write:d/b >none", "cp a d/": "copy read write read:a write:d/ write:d/a >none", "cp -a --target-directory=d a": "copy read write read:a/** write:d write:d/a +recursive >none"}),
-    program("mv gmv", _COPY + " exchange no-copy", _moves, {"mv a b": "move delete write read:a/** delete:a/** write:b >none", "mv -f a b d/": "move delete write read:a/** read:b/** delete:a/** delete:b/** write:d/ write:d/a write:d/b +force >none", "mv -t d a": "move delete write read:a/** delete:a/** write:d write:d/a >none"}),
-    program("ln gln", "b,backup? d,F,directory f,force i,interactive L,logical n,no-dereference P,physical r,relative "
-        "s,symbolic S,suffix= t,target-directory= T,no-target-directory v,verbose h w", _links,
-        {"ln -s a b": "write metadata:a write:b >none", "ln -sf /usr/bin/x": "write metadata:/usr/bin/x write:x +force >none", "ln -sfn a d/": "write metadata:a write:d/ write:d/a +force >none"}),
-    program("install ginstall", "b backup? c C,compare d,directory D g,group= m,mode= o,owner= p,preserve-timestamps "
-        "s,strip strip-program= S,suffix= t,target-directory= T,no-target-directory v,verbose Z", _installs,
-        {"install -m 755 a /usr/local/bin/a": "copy read write permission_change read:a write:/usr/local/bin/a >none", "install -d a/b": "write write:a/b >none", "install -m 4755 a b": "copy read write permission_change read:a write:b +set-id >none"}),
-    program("tee gtee sponge", "a,append i,ignore-interrupts p output-error?", _tees,
-        {"tee a": "write write:a <stdin", "tee -a a b": "append append:a append:b <stdin", "tee": "<stdin"}),
-    program("touch gtouch", "a c,no-create d,date= f h,no-dereference m r,reference= t= time= A=", _touches,
-        {"touch a b": "write append:a append:b >none", "touch -d yesterday a": "write append:a >none", "touch -r old new": "write append:new metadata:old >none"}),
-    program("mkdir gmkdir mkfifo gmkfifo", "m,mode= p,parents v,verbose Z context?", _makes,
-        {"mkdir -p a/b": "write write:a/b >none", "mkdir -m 700 a": "write write:a >none"}),
-    program("mktemp gmktemp", "d,directory u,dry-run q,quiet suffix= p,tmpdir= t V", neutral,
-        {"mktemp -d": "", "mktemp -u": ""}),
-    program("chmod gchmod", "c,changes f,silent,quiet v,verbose R,recursive reference= no-preserve-root preserve-root "
-        "r w x X s t H L P h", _changes_mode,
-        {"chmod +x a": "permission_change metadata:a >none", "chmod -R 777 d": "permission_change metadata:d/** +recursive +world-writable >none", "chmod u+s a": "permission_change metadata:a +set-id >none", "chmod -w a": "permission_change metadata:a >none", "chmod o+w a b": "permission_change metadata:a metadata:b +world-writable >none",
-         "chmod 4755 a": "permission_change metadata:a +set-id >none"}),
-    program("chown gchown chgrp gchgrp", "c,changes f,silent,quiet v,verbose R,recursive reference= from= h,no-dereference "
-        "dereference no-preserve-root preserve-root H L P x n", _changes_owner,
-        {"chown -R me:me d": "permission_change metadata:d/** +recursive >none", "chgrp staff a": "permission_change metadata:a >none", "chown --reference=a b": "permission_change metadata:b >none"}),
-    program("setfacl chattr setcap xattr chcon", "R,recursive m,modify= x,remove= b,remove-all k set= d,w,c,p r n v q i=", _changes_attributes,
-        {"setfacl -m u:x:rw a": "permission_change metadata:a >none", "chattr +i a": "permission_change metadata:a >none", "setcap cap_net_raw+ep a": "permission_change metadata:a +set-id >none"}),
-    program("dos2unix unix2dos fromdos todos", "~", _rewrites, {"dos2unix a": "read write read:a write:a +in-place >none"}),
-    program("rename prename perl-rename mmv zmv", "n,no-act,dry-run,nono f,force v,verbose s,symlink i,interactive o l a",
-        _renames, {"rename s/a/b/ x y": "move delete write delete:x delete:y write:x write:y", "rename -n s/a/b/ x": ""}, style=Style.PERMUTE),
+    program(
+        "cp gcp",
+        _COPY,
+        _copies,
+        {
+            "cp a b": "copy read write read:a write:b >none",
+            "cp -r src/ dst": "copy read write read:src//** write:dst +recursive >none",
+            "cp -t d a b": "copy read write read:a read:b write:d write:d/a write:d/b >none",
+            "cp a d/": "copy read write read:a write:d/ write:d/a >none",
+            "cp -a --target-directory=d a": "copy read write read:a/** write:d write:d/a +recursive >none",
+        },
+    ),
+    program(
+        "mv gmv",
+        _COPY + " exchange no-copy",
+        _moves,
+        {
+            "mv a b": "move delete write read:a/** delete:a/** write:b >none",
+            "mv -f a b d/": (
+                "move delete write read:a/** read:b/** delete:a/** delete:b/** write:d/ write:d/a "
+                "write:d/b +force >none"
+            ),
+            "mv -t d a": "move delete write read:a/** delete:a/** write:d write:d/a >none",
+        },
+    ),
+    program(
+        "ln gln",
+        "b,backup? d,F,directory f,force i,interactive L,logical n,no-dereference P,physical r,relative "
+        "s,symbolic S,suffix= t,target-directory= T,no-target-directory v,verbose h w",
+        _links,
+        {
+            "ln -s a b": "write metadata:a write:b >none",
+            "ln -sf /usr/bin/x": "write metadata:/usr/bin/x write:x +force >none",
+            "ln -sfn a d/": "write metadata:a write:d/ write:d/a +force >none",
+        },
+    ),
+    program(
+        "install ginstall",
+        "b backup? c C,compare d,directory D g,group= m,mode= o,owner= p,preserve-timestamps "
+        "s,strip strip-program= S,suffix= t,target-directory= T,no-target-directory v,verbose Z",
+        _installs,
+        {
+            "install -m 755 a /usr/local/bin/a": (
+                "copy read write permission_change read:a write:/usr/local/bin/a >none"
+            ),
+            "install -d a/b": "write write:a/b >none",
+            "install -m 4755 a b": "copy read write permission_change read:a write:b +set-id >none",
+        },
+    ),
+    program(
+        "tee gtee sponge",
+        "a,append i,ignore-interrupts p output-error?",
+        _tees,
+        {"tee a": "write write:a <stdin", "tee -a a b": "append append:a append:b <stdin", "tee": "<stdin"},
+    ),
+    program(
+        "touch gtouch",
+        "a c,no-create d,date= f h,no-dereference m r,reference= t= time= A=",
+        _touches,
+        {
+            "touch a b": "write append:a append:b >none",
+            "touch -d yesterday a": "write append:a >none",
+            "touch -r old new": "write append:new metadata:old >none",
+        },
+    ),
+    program(
+        "mkdir gmkdir mkfifo gmkfifo",
+        "m,mode= p,parents v,verbose Z context?",
+        _makes,
+        {"mkdir -p a/b": "write write:a/b >none", "mkdir -m 700 a": "write write:a >none"},
+    ),
+    program(
+        "mktemp gmktemp",
+        "d,directory u,dry-run q,quiet suffix= p,tmpdir= t V",
+        neutral,
+        {"mktemp -d": "", "mktemp -u": ""},
+    ),
+    program(
+        "chmod gchmod",
+        "c,changes f,silent,quiet v,verbose R,recursive reference= no-preserve-root preserve-root "
+        "r w x X s t H L P h",
+        _changes_mode,
+        {
+            "chmod +x a": "permission_change metadata:a >none",
+            "chmod -R 777 d": "permission_change metadata:d/** +recursive +world-writable >none",
+            "chmod u+s a": "permission_change metadata:a +set-id >none",
+            "chmod -w a": "permission_change metadata:a >none",
+            "chmod o+w a b": "permission_change metadata:a metadata:b +world-writable >none",
+            "chmod 4755 a": "permission_change metadata:a +set-id >none",
+        },
+    ),
+    program(
+        "chown gchown chgrp gchgrp",
+        "c,changes f,silent,quiet v,verbose R,recursive reference= from= h,no-dereference "
+        "dereference no-preserve-root preserve-root H L P x n",
+        _changes_owner,
+        {
+            "chown -R me:me d": "permission_change metadata:d/** +recursive >none",
+            "chgrp staff a": "permission_change metadata:a >none",
+            "chown --reference=a b": "permission_change metadata:b >none",
+        },
+    ),
+    program(
+        "setfacl chattr setcap xattr chcon",
+        "R,recursive m,modify= x,remove= b,remove-all k set= d,w,c,p r n v q i=",
+        _changes_attributes,
+        {
+            "setfacl -m u:x:rw a": "permission_change metadata:a >none",
+            "chattr +i a": "permission_change metadata:a >none",
+            "setcap cap_net_raw+ep a": "permission_change metadata:a +set-id >none",
+        },
+    ),
+    program(
+        "dos2unix unix2dos fromdos todos",
+        "~",
+        _rewrites,
+        {"dos2unix a": "read write read:a write:a +in-place >none"},
+    ),
+    program(
+        "rename prename perl-rename mmv zmv",
+        "n,no-act,dry-run,nono f,force v,verbose s,symlink i,interactive o l a",
+        _renames,
+        {
+            "rename s/a/b/ x y": "move delete write delete:x delete:y write:x write:y",
+            "rename -n s/a/b/ x": "",
+        },
+        style=Style.PERMUTE,
+    ),
 )

@@ -15,8 +15,10 @@ from .options import Parsed
 from .program import family, program, run
 
 _GLOBALS: Final = (
-    "C= c= git-dir= work-tree= namespace= exec-path? p,paginate P,no-pager no-replace-objects bare literal-pathspecs "
-    "glob-pathspecs noglob-pathspecs icase-pathspecs no-optional-locks config-env= list-cmds= attr-source= html-path "
+    "C= c= git-dir= work-tree= namespace= exec-path? p,paginate P,no-pager no-replace-objects bare "
+    "literal-pathspecs "
+    "glob-pathspecs noglob-pathspecs icase-pathspecs no-optional-locks config-env= list-cmds= "
+    "attr-source= html-path "
     "man-path info-path no-lazy-fetch no-advice h,help v,version"
 )
 
@@ -58,7 +60,10 @@ def _globals(parsed: Parsed, description: Description, _context: Context) -> Des
     for directory in parsed.values("C"):
         targets = tuple(msgspec.structs.replace(t, word=_below(directory, t.word)) for t in targets)
     return msgspec.structs.replace(
-        description, operations=operations, details=tuple(dict.fromkeys(details)), targets=tuple[Target, ...](targets)
+        description,
+        operations=operations,
+        details=tuple(dict.fromkeys(details)),
+        targets=tuple[Target, ...](targets),
     )
 
 
@@ -83,7 +88,9 @@ GIT: Final = family(
         "git": "",
         "git --version": "preview",
         "git -C ../x reset --hard": "work_loss +discard-work +hard +other-repository",
-        "git --git-dir=../x/.git --work-tree ../x clean -f": "work_loss delete +discard-work +force +other-repository",
+        "git --git-dir=../x/.git --work-tree ../x clean -f": (
+            "work_loss delete +discard-work +force +other-repository"
+        ),
         "git -C /x checkout -- a": "work_loss write:/x/a +discard-work +other-repository",
         "git -c alias.x='reset --hard' x": "work_loss +discard-work +hard",
         "git -c alias.x=!rm x": "execute +inline-code +opaque-code +executing-config",

@@ -11,10 +11,14 @@ from .options import Parsed, literal, piece
 from .program import acts, aimed, program
 
 _EXECUTING: Final = frozenset(
-    "core.hookspath core.fsmonitor core.sshcommand core.pager core.editor core.askpass core.gitproxy core.alternaterefscommand "
-    "core.attributesfile core.worktree sequence.editor credential.helper gpg.program gpg.openpgp.program gpg.ssh.program "
-    "gpg.x509.program gpg.ssh.defaultkeycommand include.path init.templatedir uploadpack.packobjectshook diff.external "
-    "interactive.difffilter http.proxy sendemail.sendmailcmd sendemail.smtpserver ssh.variant web.browser".split()
+    "core.hookspath core.fsmonitor core.sshcommand core.pager core.editor core.askpass core.gitproxy "
+    "core.alternaterefscommand "
+    "core.attributesfile core.worktree sequence.editor credential.helper gpg.program "
+    "gpg.openpgp.program gpg.ssh.program "
+    "gpg.x509.program gpg.ssh.defaultkeycommand include.path init.templatedir "
+    "uploadpack.packobjectshook diff.external "
+    "interactive.difffilter http.proxy sendemail.sendmailcmd sendemail.smtpserver ssh.variant "
+    "web.browser".split()
 )
 _EXECUTING_TREES: Final = {
     "filter": ("clean", "smudge", "process"),
@@ -59,7 +63,9 @@ def is_address(word: str) -> bool:
 
 def _contact(action: NetAction, words: tuple[Argument, ...]) -> tuple[Contact, ...]:
     return tuple(
-        Contact(action, word) for word in words if is_address(word.value) and not word.value.startswith("file:")
+        Contact(action, word)
+        for word in words
+        if is_address(word.value) and not word.value.startswith("file:")
     )
 
 
@@ -132,8 +138,11 @@ def _remotes(parsed: Parsed, _context: Context) -> Description:
         operations = [Operation.CONFIG_CHANGE]
         if verb == "add" and parsed.has("fetch"):
             operations += [Operation.CONNECT, Operation.FETCH]
-        return Description(known=True, operations=tuple(operations), contacts=_contact(
-            NetAction.DOWNLOAD, parsed.operands[2:3] if parsed.has("fetch") else ()))
+        return Description(
+            known=True,
+            operations=tuple(operations),
+            contacts=_contact(NetAction.DOWNLOAD, parsed.operands[2:3] if parsed.has("fetch") else ()),
+        )
     if verb in ("show", "update", "prune") and (len(parsed.operands) > 1 or verb == "update"):
         return Description(known=True, operations=(Operation.CONNECT,))
     return Description(known=True)
@@ -197,7 +206,9 @@ def _blames(parsed: Parsed, _context: Context) -> Description:
 
 def _greps(parsed: Parsed, _context: Context) -> Description:
     if parsed.has("open-files-in-pager"):
-        return Description(known=True, operations=(Operation.SEARCH, Operation.EXECUTE), details=("child-command",))
+        return Description(
+            known=True, operations=(Operation.SEARCH, Operation.EXECUTE), details=("child-command",)
+        )
     return Description(known=True, operations=(Operation.SEARCH,))
 
 
@@ -235,7 +246,15 @@ def _formats_patches(parsed: Parsed, _context: Context) -> Description:
 
 
 _CONFIG_READS: Final = (
-    "get", "get-all", "get-regexp", "get-urlmatch", "list", "get-color", "get-colorbool", "name-only", "show-origin",
+    "get",
+    "get-all",
+    "get-regexp",
+    "get-urlmatch",
+    "list",
+    "get-color",
+    "get-colorbool",
+    "name-only",
+    "show-origin",
 )
 
 
@@ -270,7 +289,9 @@ def _configures(parsed: Parsed, _context: Context) -> Description:
 
 
 def _config_read(parsed: Parsed) -> Description:
-    return Description(known=True, operations=(Operation.READ,), targets=aimed(Access.READ, parsed.values("file")))
+    return Description(
+        known=True, operations=(Operation.READ,), targets=aimed(Access.READ, parsed.values("file"))
+    )
 
 
 def _credentials(parsed: Parsed, _context: Context) -> Description:
@@ -293,46 +314,151 @@ def _large_files(parsed: Parsed, _context: Context) -> Description:
 
 
 CHILDREN: Final = (
-    program("clone", "~ b,branch= depth= o,origin= c,config= reference= template= u,upload-pack= j,jobs= separate-git-dir= "
-        "filter= shallow-since= shallow-exclude= recurse-submodules? server-option= bundle-uri=", _clones,
-        {"git clone https://example.com/a.git": "connect fetch write write:a download@https://example.com/a.git save=a", "git clone git@example.com:o/a b": "connect fetch write write:b download@git@example.com:o/a save=b", "git clone -c core.hooksPath=x ../a": "connect fetch write write:a save=a +executing-config"}),
-    program("fetch pull ls-remote fetch-pack", "~ depth= deepen= j,jobs= shallow-since= shallow-exclude= o,server-option= "
-        "upload-pack= f,force refmap= s,strategy= X,strategy-option= sort= filter= negotiation-tip=", _fetches,
-        {"git fetch origin": "connect fetch", "git pull --rebase": "connect fetch", "git ls-remote https://example.com/a": "connect fetch download@https://example.com/a", "git fetch origin +a:a": "connect fetch +force"}),
-    program("push send-pack http-push", "~ f,force mirror d,delete prune force-with-lease? force-if-includes n,dry-run no-verify "
-        "repo= o,push-option= receive-pack,exec= all,branches tags u,set-upstream follow-tags q,quiet v,verbose atomic "
-        "signed? recurse-submodules= thin", _pushes,
+    program(
+        "clone",
+        "~ b,branch= depth= o,origin= c,config= reference= template= u,upload-pack= j,jobs= "
+        "separate-git-dir= "
+        "filter= shallow-since= shallow-exclude= recurse-submodules? server-option= bundle-uri=",
+        _clones,
         {
-            "git push": "connect", "git push -u origin main": "connect", "git push --force": "connect work_loss +remote-loss +force", "git push origin +main": "connect work_loss +remote-loss",
-            "git push origin :old": "connect work_loss +remote-loss +ref-delete", "git push origin --delete old": "connect work_loss +remote-loss +ref-delete", "git push --mirror": "connect work_loss +remote-loss +all-refs",
-            "git push --force-with-lease origin x": "connect +lease", "git push -nf": "preview", "git push --no-verify": "connect +hooks-bypass",
-            "git push https://example.com/a.git main": "connect upload upload@https://example.com/a.git", "git push -fu origin x": "connect work_loss +remote-loss +force", "git push origin :": "connect",
+            "git clone https://example.com/a.git": (
+                "connect fetch write write:a download@https://example.com/a.git save=a"
+            ),
+            "git clone git@example.com:o/a b": (
+                "connect fetch write write:b download@git@example.com:o/a save=b"
+            ),
+            "git clone -c core.hooksPath=x ../a": "connect fetch write write:a save=a +executing-config",
+        },
+    ),
+    program(
+        "fetch pull ls-remote fetch-pack",
+        "~ depth= deepen= j,jobs= shallow-since= shallow-exclude= o,server-option= "
+        "upload-pack= f,force refmap= s,strategy= X,strategy-option= sort= filter= negotiation-tip=",
+        _fetches,
+        {
+            "git fetch origin": "connect fetch",
+            "git pull --rebase": "connect fetch",
+            "git ls-remote https://example.com/a": "connect fetch download@https://example.com/a",
+            "git fetch origin +a:a": "connect fetch +force",
+        },
+    ),
+    program(
+        "push send-pack http-push",
+        "~ f,force mirror d,delete prune force-with-lease? force-if-includes n,dry-run no-verify "
+        "repo= o,push-option= receive-pack,exec= all,branches tags u,set-upstream follow-tags q,quiet "
+        "v,verbose atomic "
+        "signed? recurse-submodules= thin",
+        _pushes,
+        {
+            "git push": "connect",
+            "git push -u origin main": "connect",
+            "git push --force": "connect work_loss +remote-loss +force",
+            "git push origin +main": "connect work_loss +remote-loss",
+            "git push origin :old": "connect work_loss +remote-loss +ref-delete",
+            "git push origin --delete old": "connect work_loss +remote-loss +ref-delete",
+            "git push --mirror": "connect work_loss +remote-loss +all-refs",
+            "git push --force-with-lease origin x": "connect +lease",
+            "git push -nf": "preview",
+            "git push --no-verify": "connect +hooks-bypass",
+            "git push https://example.com/a.git main": "connect upload upload@https://example.com/a.git",
+            "git push -fu origin x": "connect work_loss +remote-loss +force",
+            "git push origin :": "connect",
             "git push --force-with-lease origin +x": "connect work_loss +remote-loss",
-        }),
-    program("remote", "~ f,fetch t= m= tags", _remotes,
-        {"git remote -v": "", "git remote add x https://example.com/a": "config_change", "git remote show origin": "connect"}),
-    program("submodule", "~ b,branch= name= reference= depth= j,jobs= f,force init recursive", _submodules,
-        {"git submodule update --init": "connect fetch write", "git submodule foreach 'git status'": "execute +child-command", "git submodule deinit -f x": "work_loss delete delete:x/** +discard-work +force"}),
-    program("show cat-file diff log", "~ output= n,max-count= S= G= L= since= after= until= before= author= grep= format= "
-        "ext-diff textconv no-index O= l= U,unified= diff-filter= stat? word-diff? color? e p t s batch? path=", _shows,
-        {"git show HEAD:src/.env": "read read:src/.env", "git diff": "read", "git diff --output=x a b": "read write write:x >none", "git cat-file -p HEAD:a": "read read:a",
-         "git log -p -- .env": "read read:.env", "git log --oneline -5": "read", "git diff --no-index a b": "read read:a read:b"}),
-    program("blame", "~ L= S= contents= since= ignore-rev= ignore-revs-file=", _blames, {"git blame -L 1,5 a": "read read:a"}),
-    program("grep", "~ e= f= A= B= C= m,max-count= max-depth= threads= O,open-files-in-pager?", _greps,
-        {"git grep x": "search", "git grep -Oless x": "search execute +child-command"}),
-    program("archive", "~ o,output= remote= exec= format= prefix= add-file=", _archives,
-        {"git archive -o a.zip HEAD": "read write write:a.zip >none", "git archive --remote=git@example.com:a HEAD": "read connect fetch download@git@example.com:a"}),
+        },
+    ),
+    program(
+        "remote",
+        "~ f,fetch t= m= tags",
+        _remotes,
+        {
+            "git remote -v": "",
+            "git remote add x https://example.com/a": "config_change",
+            "git remote show origin": "connect",
+        },
+    ),
+    program(
+        "submodule",
+        "~ b,branch= name= reference= depth= j,jobs= f,force init recursive",
+        _submodules,
+        {
+            "git submodule update --init": "connect fetch write",
+            "git submodule foreach 'git status'": "execute +child-command",
+            "git submodule deinit -f x": "work_loss delete delete:x/** +discard-work +force",
+        },
+    ),
+    program(
+        "show cat-file diff log",
+        "~ output= n,max-count= S= G= L= since= after= until= before= author= grep= format= "
+        "ext-diff textconv no-index O= l= U,unified= diff-filter= stat? word-diff? color? e p t s "
+        "batch? path=",
+        _shows,
+        {
+            "git show HEAD:src/.env": "read read:src/.env",
+            "git diff": "read",
+            "git diff --output=x a b": "read write write:x >none",
+            "git cat-file -p HEAD:a": "read read:a",
+            "git log -p -- .env": "read read:.env",
+            "git log --oneline -5": "read",
+            "git diff --no-index a b": "read read:a read:b",
+        },
+    ),
+    program(
+        "blame",
+        "~ L= S= contents= since= ignore-rev= ignore-revs-file=",
+        _blames,
+        {"git blame -L 1,5 a": "read read:a"},
+    ),
+    program(
+        "grep",
+        "~ e= f= A= B= C= m,max-count= max-depth= threads= O,open-files-in-pager?",
+        _greps,
+        {"git grep x": "search", "git grep -Oless x": "search execute +child-command"},
+    ),
+    program(
+        "archive",
+        "~ o,output= remote= exec= format= prefix= add-file=",
+        _archives,
+        {
+            "git archive -o a.zip HEAD": "read write write:a.zip >none",
+            "git archive --remote=git@example.com:a HEAD": "read connect fetch download@git@example.com:a",
+        },
+    ),
     program("bundle", "~", _bundles, {"git bundle create a.bundle HEAD": "write write:a.bundle"}),
-    program("format-patch", "~ o,output-directory= stdout output= n,numbered v,reroll-count= start-number=", _formats_patches,
-        {"git format-patch -o out HEAD~1": "write write:out", "git format-patch --stdout HEAD~1": ""}),
-    program("config", "~ global system local worktree f,file= blob= get get-all get-regexp get-urlmatch name-only show-origin "
-        "show-scope add replace-all unset unset-all rename-section remove-section l,list e,edit t,type= default= "
-        "bool int path get-color get-colorbool comment= value=", _configures,
-        {"git config user.name x": "config_change >none", "git config core.hooksPath /tmp/h": "config_change write:.git/config +executing-config >none", "git config --global alias.x '!sh'": "config_change write:~/.gitconfig +executing-config >none",
-         "git config --get user.name": "read", "git config -l": "read", "git config set core.sshCommand x": "config_change write:.git/config +executing-config >none",
-         "git config --unset core.hooksPath": "config_change >none", "git config -f a b.c d": "config_change write:a >none", "git config alias.st status": "config_change >none"}),
-    program("credential credential-store credential-cache credential-manager credential-osxkeychain credential-libsecret",
-        "~ file= timeout= socket=", _credentials, {"git credential fill": "credential_read <stdin", "git credential approve": "config_change <stdin"}),
+    program(
+        "format-patch",
+        "~ o,output-directory= stdout output= n,numbered v,reroll-count= start-number=",
+        _formats_patches,
+        {"git format-patch -o out HEAD~1": "write write:out", "git format-patch --stdout HEAD~1": ""},
+    ),
+    program(
+        "config",
+        "~ global system local worktree f,file= blob= get get-all get-regexp get-urlmatch name-only "
+        "show-origin "
+        "show-scope add replace-all unset unset-all rename-section remove-section l,list e,edit "
+        "t,type= default= "
+        "bool int path get-color get-colorbool comment= value=",
+        _configures,
+        {
+            "git config user.name x": "config_change >none",
+            "git config core.hooksPath /tmp/h": "config_change write:.git/config +executing-config >none",
+            "git config --global alias.x '!sh'": "config_change write:~/.gitconfig +executing-config >none",
+            "git config --get user.name": "read",
+            "git config -l": "read",
+            "git config set core.sshCommand x": "config_change write:.git/config +executing-config >none",
+            "git config --unset core.hooksPath": "config_change >none",
+            "git config -f a b.c d": "config_change write:a >none",
+            "git config alias.st status": "config_change >none",
+        },
+    ),
+    program(
+        "credential credential-store credential-cache credential-manager credential-osxkeychain "
+        "credential-libsecret",
+        "~ file= timeout= socket=",
+        _credentials,
+        {"git credential fill": "credential_read <stdin", "git credential approve": "config_change <stdin"},
+    ),
     program("lfs", "~ I= X=", _large_files, {"git lfs pull": "connect fetch", "git lfs ls-files": ""}),
-    program("svn p4 http-fetch imap-send send-email", "~", acts(Operation.CONNECT), {"git svn fetch": "connect"}),
+    program(
+        "svn p4 http-fetch imap-send send-email", "~", acts(Operation.CONNECT), {"git svn fetch": "connect"}
+    ),
 )

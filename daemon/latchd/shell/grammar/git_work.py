@@ -202,7 +202,11 @@ def _reflogs(parsed: Parsed, _context: Context) -> Description:
 def _updates_ref(parsed: Parsed, _context: Context) -> Description:
     if parsed.has("stdin"):
         return Description(known=True, details=("opaque-code",), reads_stdin=True)
-    return lost("ref-delete") if parsed.has("d", "delete") else Description(known=True, details=("history-loss",))
+    return (
+        lost("ref-delete")
+        if parsed.has("d", "delete")
+        else Description(known=True, details=("history-loss",))
+    )
 
 
 def _deletes_symref(parsed: Parsed, _context: Context) -> Description:
@@ -213,7 +217,9 @@ def _filters(parsed: Parsed, _context: Context) -> Description:
     if parsed.has("analyze", "dry-run"):
         return _SAFE
     return Description(
-        known=True, operations=(Operation.WORK_LOSS, Operation.EXECUTE), details=("history-loss", "child-command")
+        known=True,
+        operations=(Operation.WORK_LOSS, Operation.EXECUTE),
+        details=("history-loss", "child-command"),
     )
 
 
@@ -271,101 +277,287 @@ def _bisects(parsed: Parsed, context: Context) -> Description:
 CHILDREN: Final = (
     program(
         "reset",
-        "q,quiet mixed soft hard merge keep N,intent-to-add p,patch recurse-submodules? no-recurse-submodules "
+        "q,quiet mixed soft hard merge keep N,intent-to-add p,patch recurse-submodules? "
+        "no-recurse-submodules "
         "pathspec-from-file= pathspec-file-nul refresh no-refresh U,unified=",
         _resets,
         {
-            "git reset --hard": "work_loss +discard-work +hard", "git reset --har HEAD~1": "work_loss +discard-work +hard", "git reset --merge": "work_loss +discard-work", "git reset --keep x": "+preserves-work",
-            "git reset HEAD a": "", "git reset --soft HEAD~1": "", "git reset --hard --help": "preview",
+            "git reset --hard": "work_loss +discard-work +hard",
+            "git reset --har HEAD~1": "work_loss +discard-work +hard",
+            "git reset --merge": "work_loss +discard-work",
+            "git reset --keep x": "+preserves-work",
+            "git reset HEAD a": "",
+            "git reset --soft HEAD~1": "",
+            "git reset --hard --help": "preview",
         },
     ),
     program(
         "checkout co",
-        "q,quiet progress no-progress f,force ours,2 theirs,3 b= B= t,track? no-track guess no-guess l d,detach orphan= "
+        "q,quiet progress no-progress f,force ours,2 theirs,3 b= B= t,track? no-track guess no-guess l "
+        "d,detach orphan= "
         "ignore-skip-worktree-bits m,merge conflict= p,patch ignore-other-worktrees overwrite-ignore "
         "recurse-submodules? overlay no-overlay pathspec-from-file= pathspec-file-nul",
         _checks_out,
         {
-            "git checkout main": "", "git checkout -- a b": "work_loss write:a write:b +discard-work", "git checkout .": "work_loss write:. +discard-work", "git checkout HEAD~2 src": "work_loss write:src +discard-work",
-            "git checkout -b new origin/main": "", "git checkout -f": "work_loss +discard-work +force", "git checkout README.md": "work_loss write:README.md +discard-work",
-            "git checkout v1.2": "", "git checkout -B main": "+history-loss", "git checkout -p -- a": "+interactive", "git checkout main -- ": "",
-            "git checkout -qf main": "work_loss +discard-work +force", "git checkout $X": "",
+            "git checkout main": "",
+            "git checkout -- a b": "work_loss write:a write:b +discard-work",
+            "git checkout .": "work_loss write:. +discard-work",
+            "git checkout HEAD~2 src": "work_loss write:src +discard-work",
+            "git checkout -b new origin/main": "",
+            "git checkout -f": "work_loss +discard-work +force",
+            "git checkout README.md": "work_loss write:README.md +discard-work",
+            "git checkout v1.2": "",
+            "git checkout -B main": "+history-loss",
+            "git checkout -p -- a": "+interactive",
+            "git checkout main -- ": "",
+            "git checkout -qf main": "work_loss +discard-work +force",
+            "git checkout $X": "",
         },
     ),
     program(
         "switch",
-        "c,create= C,force-create= guess no-guess f,force,discard-changes d,detach t,track? no-track orphan= m,merge "
+        "c,create= C,force-create= guess no-guess f,force,discard-changes d,detach t,track? no-track "
+        "orphan= m,merge "
         "q,quiet progress no-progress recurse-submodules? conflict= ignore-other-worktrees",
         _switches,
-        {"git switch main": "", "git switch --discard-changes x": "work_loss +discard-work +force", "git switch -f x": "work_loss +discard-work +force", "git switch -c new": "",
-         "git switch --discard x": "work_loss +discard-work +force"},
+        {
+            "git switch main": "",
+            "git switch --discard-changes x": "work_loss +discard-work +force",
+            "git switch -f x": "work_loss +discard-work +force",
+            "git switch -c new": "",
+            "git switch --discard x": "work_loss +discard-work +force",
+        },
     ),
     program(
         "restore",
-        "s,source= S,staged W,worktree p,patch ignore-unmerged overlay no-overlay ours,2 theirs,3 m,merge conflict= "
-        "q,quiet progress no-progress recurse-submodules? pathspec-from-file= pathspec-file-nul ignore-skip-worktree-bits",
+        "s,source= S,staged W,worktree p,patch ignore-unmerged overlay no-overlay ours,2 theirs,3 "
+        "m,merge conflict= "
+        "q,quiet progress no-progress recurse-submodules? pathspec-from-file= pathspec-file-nul "
+        "ignore-skip-worktree-bits",
         _restores,
-        {"git restore a": "work_loss write:a +discard-work", "git restore --staged a": "", "git restore -SW .": "work_loss write:. +discard-work", "git restore --source=HEAD a": "work_loss write:a +discard-work"},
+        {
+            "git restore a": "work_loss write:a +discard-work",
+            "git restore --staged a": "",
+            "git restore -SW .": "work_loss write:. +discard-work",
+            "git restore --source=HEAD a": "work_loss write:a +discard-work",
+        },
     ),
     program(
-        "clean", "d f,force i,interactive n,dry-run q,quiet e,exclude= x X", _cleans,
-        {"git clean -fd": "work_loss delete +discard-work +force", "git clean -n": "preview", "git clean -nfd": "preview", "git clean --force -dx build": "work_loss delete delete:build/** +discard-work +force",
-         "git clean -d": "", "git clean -i": "+interactive"},
+        "clean",
+        "d f,force i,interactive n,dry-run q,quiet e,exclude= x X",
+        _cleans,
+        {
+            "git clean -fd": "work_loss delete +discard-work +force",
+            "git clean -n": "preview",
+            "git clean -nfd": "preview",
+            "git clean --force -dx build": "work_loss delete delete:build/** +discard-work +force",
+            "git clean -d": "",
+            "git clean -i": "+interactive",
+        },
     ),
     program(
-        "stash", "~ m,message= pathspec-from-file= p,patch u,include-untracked a,all k,keep-index", _stashes,
-        {"git stash": "", "git stash drop stash@{1}": "work_loss +discard-work +stash", "git stash clear": "work_loss +discard-work +stash", "git stash pop": ""},
+        "stash",
+        "~ m,message= pathspec-from-file= p,patch u,include-untracked a,all k,keep-index",
+        _stashes,
+        {
+            "git stash": "",
+            "git stash drop stash@{1}": "work_loss +discard-work +stash",
+            "git stash clear": "work_loss +discard-work +stash",
+            "git stash pop": "",
+        },
     ),
     program(
         "branch",
-        "~ d,delete D f,force m,move M c,copy C r,remotes a,all l,list u,set-upstream-to= contains? merged? no-merged? "
+        "~ d,delete D f,force m,move M c,copy C r,remotes a,all l,list u,set-upstream-to= contains? "
+        "merged? no-merged? "
         "sort= points-at= format= abbrev? color? track? column? no-contains?",
         _branches,
-        {"git branch": "", "git branch -D x": "work_loss +ref-delete +history-loss +force", "git branch -d x": "+ref-delete +preserves-work", "git branch -df x": "work_loss +ref-delete +history-loss +force",
-         "git branch --delete --force x": "work_loss +ref-delete +history-loss +force", "git branch -f main HEAD~3": "+history-loss"},
+        {
+            "git branch": "",
+            "git branch -D x": "work_loss +ref-delete +history-loss +force",
+            "git branch -d x": "+ref-delete +preserves-work",
+            "git branch -df x": "work_loss +ref-delete +history-loss +force",
+            "git branch --delete --force x": "work_loss +ref-delete +history-loss +force",
+            "git branch -f main HEAD~3": "+history-loss",
+        },
     ),
-    program("tag", "~ a,annotate s,sign u,local-user= f,force d,delete v,verify m,message= F,file= l,list? n? contains? sort= format= "
-        "points-at= merged? cleanup=", _tags, {"git tag v1": "", "git tag -d v1": "work_loss +ref-delete", "git tag -a v1 -m x": "", "git tag -f v1": "+history-loss"}),
-    program("rm", "f,force n,dry-run r cached ignore-unmatch q,quiet sparse pathspec-from-file= pathspec-file-nul", _removes,
-        {"git rm a": "delete delete:a +preserves-work", "git rm -rf src": "work_loss delete delete:src/** +discard-work +force", "git rm --cached a": "", "git rm -n a": "preview"}),
-    program("mv", "f,force k n,dry-run v,verbose sparse", _moves, {"git mv a b": "move delete write delete:a/** write:b"}),
-    program("rebase", "~ abort continue skip quit edit-todo show-current-patch onto= x,exec= i,interactive s,strategy= "
-        "X,strategy-option= keep-base root C= whitespace= no-verify", _rebases,
-        {"git rebase main": "", "git rebase --abort": "work_loss +discard-work +abort", "git rebase -x make main": "execute +child-command", "git rebase --ab": "work_loss +discard-work +abort"}),
-    program("merge cherry-pick revert am", "~ abort continue quit skip m,message= F,file= s,strategy= X,strategy-option= "
-        "n,no-commit no-verify S,gpg-sign? mainline= cleanup= into-name= C= p= directory= exclude= include=", _may_abort,
-        {"git merge x": "", "git merge --abort": "work_loss +discard-work +abort", "git cherry-pick --abort": "work_loss +discard-work +abort", "git revert -n HEAD": ""}),
-    program("worktree", "~ f,force b= B= d,detach reason= expire= orphan", _worktrees,
-        {"git worktree remove --force ../x": "work_loss delete delete:../x/** +discard-work +force", "git worktree remove ../x": "delete delete:../x/** +preserves-work", "git worktree add -b n ../x": "write write:../x",
-         "git worktree list": ""}),
-    program("reflog", "~ expire= expire-unreachable= all n,dry-run updateref rewrite", _reflogs,
-        {"git reflog": "", "git reflog expire --expire=now --all": "work_loss +history-loss +all-refs", "git reflog delete HEAD@{1}": "work_loss +history-loss"}),
-    program("update-ref", "d m= z no-deref create-reflog stdin", _updates_ref,
-        {"git update-ref -d refs/heads/x": "work_loss +ref-delete", "git update-ref refs/heads/x HEAD": "+history-loss", "git update-ref --stdin": "+opaque-code <stdin"}),
-    program("symbolic-ref", "d,delete q,quiet m= short recurse", _deletes_symref, {"git symbolic-ref -d X": "work_loss +ref-delete"}),
-    program("filter-branch filter-repo", "~ force analyze dry-run env-filter= tree-filter= index-filter= parent-filter= "
-        "msg-filter= commit-filter= tag-name-filter= subdirectory-filter= path= path-glob= invert-paths", _filters,
-        {"git filter-branch --tree-filter x HEAD": "work_loss execute +history-loss +child-command", "git filter-repo --path a": "work_loss execute +history-loss +child-command", "git filter-repo --analyze": ""}),
-    program("gc", "~ prune? aggressive auto", _collects, {"git gc": "", "git gc --prune=now": "work_loss +history-loss", "git gc --aggressive": ""}),
-    program("prune", "n,dry-run v,verbose progress expire=", _prunes, {"git prune": "work_loss +history-loss", "git prune -n": "preview"}),
-    program("read-tree", "m reset n,dry-run u i v,verbose prefix= exclude-per-directory= index-output= q", _reads_tree,
-        {"git read-tree --reset -u HEAD": "work_loss +discard-work", "git read-tree HEAD": ""}, abbreviates=False),
-    program("checkout-index", "u,index q,quiet f,force a,all n,no-create prefix= stage= temp z stdin", _checks_out_index,
-        {"git checkout-index -f -a": "work_loss +discard-work +force"}),
-    program("commit", "~ m,message= F,file= C,reuse-message= c,reedit-message= t,template= n,no-verify author= date= a,all "
-        "amend fixup= squash= S,gpg-sign? dry-run pathspec-from-file= cleanup= trailer= u,untracked-files? p,patch", _commits,
-        {"git commit -m x": "", "git commit -nm x": "+hooks-bypass", "git commit --no-verify -m x": "+hooks-bypass", "git commit -F msg": "read read:msg",
-         "git commit -m --no-verify": ""}),
-    program("apply", "~ check stat numstat summary apply p= C= R,reverse directory= exclude= include= whitespace= "
-        "unsafe-paths inaccurate-eof build-fake-ancestor=", _applies, {"git apply x.diff": "read write read:x.diff", "git apply --check x": "read read:x"}),
-    program("bisect", "~", _bisects, {"git bisect run make": "execute +child-command", "git bisect good": ""}),
-    program("status add describe rev-parse rev-list name-rev ls-files ls-tree shortlog merge-base var version help "
-        "count-objects fsck for-each-ref show-ref show-branch cherry range-diff whatchanged init update-index write-tree "
-        "commit-tree mktree hash-object verify-commit verify-tag check-ignore check-attr check-ref-format notes "
-        "sparse-checkout rerere repack pack-refs pack-objects maintenance stripspace interpret-trailers column "
-        "diff-tree diff-index diff-files merge-tree merge-file patch-id mailinfo bugreport diagnose annotate replace "
+    program(
+        "tag",
+        "~ a,annotate s,sign u,local-user= f,force d,delete v,verify m,message= F,file= l,list? n? "
+        "contains? sort= format= "
+        "points-at= merged? cleanup=",
+        _tags,
+        {
+            "git tag v1": "",
+            "git tag -d v1": "work_loss +ref-delete",
+            "git tag -a v1 -m x": "",
+            "git tag -f v1": "+history-loss",
+        },
+    ),
+    program(
+        "rm",
+        "f,force n,dry-run r cached ignore-unmatch q,quiet sparse pathspec-from-file= pathspec-file-nul",
+        _removes,
+        {
+            "git rm a": "delete delete:a +preserves-work",
+            "git rm -rf src": "work_loss delete delete:src/** +discard-work +force",
+            "git rm --cached a": "",
+            "git rm -n a": "preview",
+        },
+    ),
+    program(
+        "mv",
+        "f,force k n,dry-run v,verbose sparse",
+        _moves,
+        {"git mv a b": "move delete write delete:a/** write:b"},
+    ),
+    program(
+        "rebase",
+        "~ abort continue skip quit edit-todo show-current-patch onto= x,exec= i,interactive s,strategy= "
+        "X,strategy-option= keep-base root C= whitespace= no-verify",
+        _rebases,
+        {
+            "git rebase main": "",
+            "git rebase --abort": "work_loss +discard-work +abort",
+            "git rebase -x make main": "execute +child-command",
+            "git rebase --ab": "work_loss +discard-work +abort",
+        },
+    ),
+    program(
+        "merge cherry-pick revert am",
+        "~ abort continue quit skip m,message= F,file= s,strategy= X,strategy-option= "
+        "n,no-commit no-verify S,gpg-sign? mainline= cleanup= into-name= C= p= directory= exclude= include=",
+        _may_abort,
+        {
+            "git merge x": "",
+            "git merge --abort": "work_loss +discard-work +abort",
+            "git cherry-pick --abort": "work_loss +discard-work +abort",
+            "git revert -n HEAD": "",
+        },
+    ),
+    program(
+        "worktree",
+        "~ f,force b= B= d,detach reason= expire= orphan",
+        _worktrees,
+        {
+            "git worktree remove --force ../x": "work_loss delete delete:../x/** +discard-work +force",
+            "git worktree remove ../x": "delete delete:../x/** +preserves-work",
+            "git worktree add -b n ../x": "write write:../x",
+            "git worktree list": "",
+        },
+    ),
+    program(
+        "reflog",
+        "~ expire= expire-unreachable= all n,dry-run updateref rewrite",
+        _reflogs,
+        {
+            "git reflog": "",
+            "git reflog expire --expire=now --all": "work_loss +history-loss +all-refs",
+            "git reflog delete HEAD@{1}": "work_loss +history-loss",
+        },
+    ),
+    program(
+        "update-ref",
+        "d m= z no-deref create-reflog stdin",
+        _updates_ref,
+        {
+            "git update-ref -d refs/heads/x": "work_loss +ref-delete",
+            "git update-ref refs/heads/x HEAD": "+history-loss",
+            "git update-ref --stdin": "+opaque-code <stdin",
+        },
+    ),
+    program(
+        "symbolic-ref",
+        "d,delete q,quiet m= short recurse",
+        _deletes_symref,
+        {"git symbolic-ref -d X": "work_loss +ref-delete"},
+    ),
+    program(
+        "filter-branch filter-repo",
+        "~ force analyze dry-run env-filter= tree-filter= index-filter= parent-filter= "
+        "msg-filter= commit-filter= tag-name-filter= subdirectory-filter= path= path-glob= invert-paths",
+        _filters,
+        {
+            "git filter-branch --tree-filter x HEAD": "work_loss execute +history-loss +child-command",
+            "git filter-repo --path a": "work_loss execute +history-loss +child-command",
+            "git filter-repo --analyze": "",
+        },
+    ),
+    program(
+        "gc",
+        "~ prune? aggressive auto",
+        _collects,
+        {"git gc": "", "git gc --prune=now": "work_loss +history-loss", "git gc --aggressive": ""},
+    ),
+    program(
+        "prune",
+        "n,dry-run v,verbose progress expire=",
+        _prunes,
+        {"git prune": "work_loss +history-loss", "git prune -n": "preview"},
+    ),
+    program(
+        "read-tree",
+        "m reset n,dry-run u i v,verbose prefix= exclude-per-directory= index-output= q",
+        _reads_tree,
+        {"git read-tree --reset -u HEAD": "work_loss +discard-work", "git read-tree HEAD": ""},
+        abbreviates=False,
+    ),
+    program(
+        "checkout-index",
+        "u,index q,quiet f,force a,all n,no-create prefix= stage= temp z stdin",
+        _checks_out_index,
+        {"git checkout-index -f -a": "work_loss +discard-work +force"},
+    ),
+    program(
+        "commit",
+        "~ m,message= F,file= C,reuse-message= c,reedit-message= t,template= n,no-verify author= date= a,all "
+        "amend fixup= squash= S,gpg-sign? dry-run pathspec-from-file= cleanup= trailer= "
+        "u,untracked-files? p,patch",
+        _commits,
+        {
+            "git commit -m x": "",
+            "git commit -nm x": "+hooks-bypass",
+            "git commit --no-verify -m x": "+hooks-bypass",
+            "git commit -F msg": "read read:msg",
+            "git commit -m --no-verify": "",
+        },
+    ),
+    program(
+        "apply",
+        "~ check stat numstat summary apply p= C= R,reverse directory= exclude= include= whitespace= "
+        "unsafe-paths inaccurate-eof build-fake-ancestor=",
+        _applies,
+        {"git apply x.diff": "read write read:x.diff", "git apply --check x": "read read:x"},
+    ),
+    program(
+        "bisect", "~", _bisects, {"git bisect run make": "execute +child-command", "git bisect good": ""}
+    ),
+    program(
+        "status add describe rev-parse rev-list name-rev ls-files ls-tree shortlog merge-base var "
+        "version help "
+        "count-objects fsck for-each-ref show-ref show-branch cherry range-diff whatchanged init "
+        "update-index write-tree "
+        "commit-tree mktree hash-object verify-commit verify-tag check-ignore check-attr "
+        "check-ref-format notes "
+        "sparse-checkout rerere repack pack-refs pack-objects maintenance stripspace "
+        "interpret-trailers column "
+        "diff-tree diff-index diff-files merge-tree merge-file patch-id mailinfo bugreport diagnose "
+        "annotate replace "
         "get-tar-commit-id update-server-info request-pull",
-        "~ m,message= F,file=", neutral, {"git status -sb": "", "git add -A": "", "git rev-parse HEAD": ""}),
-    program("difftool mergetool gui citool gitk instaweb hook", "~ x,extcmd= t,tool=", executes, {"git mergetool": "execute"}),
-    program("daemon", "~", acts(Operation.LISTEN, details=("listener",)), {"git daemon --export-all": "listen +listener"}),
+        "~ m,message= F,file=",
+        neutral,
+        {"git status -sb": "", "git add -A": "", "git rev-parse HEAD": ""},
+    ),
+    program(
+        "difftool mergetool gui citool gitk instaweb hook",
+        "~ x,extcmd= t,tool=",
+        executes,
+        {"git mergetool": "execute"},
+    ),
+    program(
+        "daemon",
+        "~",
+        acts(Operation.LISTEN, details=("listener",)),
+        {"git daemon --export-all": "listen +listener"},
+    ),
 )

@@ -26,28 +26,49 @@ _DELETES_OF: Final = frozenset(
     ("os.remove", "fs.rm", "File.delete", "Dir.delete", "Dir.rmdir", "fs.remove", "promises.rm", "FileUtils.rm",
      "FileUtils.remove", "FileUtils.rm_rf", "fsPromises.rm", "Deno.remove", "Deno.removeSync", "send2trash")
 )  # fmt: skip
-_RECURSIVE: Final = frozenset("rmtree rm_rf rm_r remove_tree remove_entry removeSync emptyDirSync emptyDir remove_dir".split())
-_WRITES: Final = frozenset(
-    "writeFileSync writeFile createWriteStream file_put_contents write_text write_bytes truncate truncateSync "
-    "mkdirSync makedirs outputFileSync binwrite ftruncate writeTextFile writeTextFileSync symlinkSync symlink".split()
+_RECURSIVE: Final = frozenset(
+    "rmtree rm_rf rm_r remove_tree remove_entry removeSync emptyDirSync emptyDir remove_dir".split()
 )
-_WRITES_OF: Final = frozenset(("File.write", "IO.write", "os.mkdir", "FileUtils.touch", "Bun.write", "FileUtils.mkdir_p"))
+_WRITES: Final = frozenset(
+    "writeFileSync writeFile createWriteStream file_put_contents write_text write_bytes truncate "
+    "truncateSync "
+    "mkdirSync makedirs outputFileSync binwrite ftruncate writeTextFile writeTextFileSync symlinkSync "
+    "symlink".split()
+)
+_WRITES_OF: Final = frozenset(
+    ("File.write", "IO.write", "os.mkdir", "FileUtils.touch", "Bun.write", "FileUtils.mkdir_p")
+)
 _APPENDS: Final = frozenset("appendFileSync appendFile".split())
 _READS: Final = frozenset(
-    "readFileSync readFile createReadStream file_get_contents read_text read_bytes readlines readTextFile readTextFileSync "
+    "readFileSync readFile createReadStream file_get_contents read_text read_bytes readlines "
+    "readTextFile readTextFileSync "
     "fopen readfile slurp".split()
 )
-_READS_OF: Final = frozenset(("File.read", "IO.read", "File.readlines", "IO.readlines", "File.foreach", "linecache.getlines"))
+_READS_OF: Final = frozenset(
+    ("File.read", "IO.read", "File.readlines", "IO.readlines", "File.foreach", "linecache.getlines")
+)
 _PAIRS: Final = frozenset(
-    ("shutil.move", "os.rename", "os.replace", "fs.renameSync", "fs.rename", "File.rename", "FileUtils.mv", "rename")
+    (
+        "shutil.move",
+        "os.rename",
+        "os.replace",
+        "fs.renameSync",
+        "fs.rename",
+        "File.rename",
+        "FileUtils.mv",
+        "rename",
+    )
 )
 _COPIES: Final = frozenset(
-    "copyfile copy2 copytree copyFileSync copyFile cpSync cp_r".split() + ["shutil.copy", "FileUtils.cp", "copy", "fs.cp"]
+    "copyfile copy2 copytree copyFileSync copyFile cpSync cp_r".split()
+    + ["shutil.copy", "FileUtils.cp", "copy", "fs.cp"]
 )
 _MODES: Final = frozenset("chmod chmodSync chown chownSync lchown chmod_R chown_R".split())
 _RUNS: Final = frozenset(
-    "system popen Popen check_output check_call execSync spawn spawnSync execFile execFileSync shell_exec passthru proc_open "
-    "execvp execv execl execlp execve spawnl spawnv getoutput getstatusoutput posix_spawn capture2 capture2e capture3 popen3 "
+    "system popen Popen check_output check_call execSync spawn spawnSync execFile execFileSync "
+    "shell_exec passthru proc_open "
+    "execvp execv execl execlp execve spawnl spawnv getoutput getstatusoutput posix_spawn capture2 "
+    "capture2e capture3 popen3 "
     "exec_file pcntl_exec create_subprocess_shell create_subprocess_exec".split()
 )
 _RUNS_OF: Final = frozenset(
@@ -56,20 +77,40 @@ _RUNS_OF: Final = frozenset(
 )  # fmt: skip
 _EXEC_RUNS: Final = frozenset(("perl", "ruby", "php", "node"))  # where a bare exec() starts a program
 _OPAQUE: Final = frozenset(
-    "eval __import__ compile b64decode getattr Function atob loads import_module unhexlify instance_eval class_eval runInNewContext "
-    "runInThisContext assert create_function base64_decode unpack decode fromhex a85decode include require_once".split()
+    "eval __import__ compile b64decode getattr Function atob loads import_module unhexlify "
+    "instance_eval class_eval runInNewContext "
+    "runInThisContext assert create_function base64_decode unpack decode fromhex a85decode include "
+    "require_once".split()
 )
 _NET: Final = frozenset(
-    "urllib urllib2 urllib3 requests httpx aiohttp socket ftplib smtplib paramiko websockets websocket telnetlib pycurl poplib imaplib "
-    "fetch axios XMLHttpRequest WebSocket undici dgram tls TCPSocket UDPSocket Net LWP HTTP fsockopen curl_init curl_exec "
+    "urllib urllib2 urllib3 requests httpx aiohttp socket ftplib smtplib paramiko websockets websocket "
+    "telnetlib pycurl poplib imaplib "
+    "fetch axios XMLHttpRequest WebSocket undici dgram tls TCPSocket UDPSocket Net LWP HTTP fsockopen "
+    "curl_init curl_exec "
     "stream_socket_client open_uri boto3 xmlrpc got superagent".split()
 )
 _NET_MODULES: Final = frozenset(("http", "https", "net", "dns", "tls", "dgram", "http2", "node:http", "node:https", "node:net",
     "open-uri", "socket", "net/http", "axios", "undici", "ws", "node-fetch", "node:dns", "node:tls", "node:dgram"))  # fmt: skip
-_LISTENS: Final = frozenset("listen createServer HTTPServer TCPServer TCPServer serve_forever bind ThreadingHTTPServer".split())
-_SENDS: Final = frozenset("post put patch sendall send sendmail storbinary sendto upload_file put_object".split())
+_LISTENS: Final = frozenset(
+    "listen createServer HTTPServer TCPServer TCPServer serve_forever bind ThreadingHTTPServer".split()
+)
+_SENDS: Final = frozenset(
+    "post put patch sendall send sendmail storbinary sendto upload_file put_object".split()
+)
 _SCHEMES: Final = ("http://", "https://", "ws://", "wss://", "ftp://", "tcp://", "ssl://", "udp://")
-_SECRETS: Final = ("TOKEN", "SECRET", "PASS", "KEY", "CRED", "AUTH", "COOKIE", "SESSION", "PRIVATE", "DSN", "DATABASE_URL")
+_SECRETS: Final = (
+    "TOKEN",
+    "SECRET",
+    "PASS",
+    "KEY",
+    "CRED",
+    "AUTH",
+    "COOKIE",
+    "SESSION",
+    "PRIVATE",
+    "DSN",
+    "DATABASE_URL",
+)
 
 
 def inline(language: str, code: Argument, run: Run) -> Description:
@@ -135,7 +176,11 @@ class _Reading:
             self._touch(Operation.APPEND, Access.APPEND, texts[:1])
         elif last in _WRITES or tail in _WRITES_OF:
             self._touch(Operation.WRITE, Access.WRITE, texts[:1])
-        elif last in ("open", "fopen", "openSync") and call.name not in ("webbrowser.open", "URI.open", "Image.open"):
+        elif last in ("open", "fopen", "openSync") and call.name not in (
+            "webbrowser.open",
+            "URI.open",
+            "Image.open",
+        ):
             self._open(call, texts)
         elif last in _READS or tail in _READS_OF:
             self._read(texts)
@@ -153,11 +198,20 @@ class _Reading:
             self.opaque = True
         if last in _SENDS and self._networked():
             self.operations.append(Operation.UPLOAD)
-        if last in ("connect", "create_connection", "TCPSocket.new", "TCPSocket.open", "createConnection", "fsockopen"):
+        if last in (
+            "connect",
+            "create_connection",
+            "TCPSocket.new",
+            "TCPSocket.open",
+            "createConnection",
+            "fsockopen",
+        ):
             self._connect(call)
 
     def _exec_runs(self, call: Call) -> bool:
-        return self.language in _EXEC_RUNS and (self.language != "node" or "child_process" in call.name or "." not in call.name)
+        return self.language in _EXEC_RUNS and (
+            self.language != "node" or "child_process" in call.name or "." not in call.name
+        )
 
     def _imports(self, module: str, name: str) -> bool:
         words = [token.text for token in self.found if token.kind == "n"]
@@ -166,7 +220,9 @@ class _Reading:
     def _word(self, text: str) -> Argument:
         return Argument(value=text, expands="\0" in text, globs="*" in text)
 
-    def _touch(self, operation: Operation, access: Access, texts: list[str], *, recursive: bool = False) -> None:
+    def _touch(
+        self, operation: Operation, access: Access, texts: list[str], *, recursive: bool = False
+    ) -> None:
         self.operations.append(operation)
         self.targets += [Target(access, self._word(text), recursive) for text in texts]
 
@@ -193,10 +249,18 @@ class _Reading:
             path = texts[0] if texts else "\0"
             keyword = [run[-1].text for run in call.arguments[1:] if run[:1] and run[0].text == "mode"]
             mode = keyword[0] if keyword else texts[1] if len(texts) > 1 else "r"
-            access = Access.APPEND if "a" in mode else Access.WRITE if any(c in mode for c in "wx+") else Access.READ
+            access = (
+                Access.APPEND
+                if "a" in mode
+                else Access.WRITE
+                if any(c in mode for c in "wx+")
+                else Access.READ
+            )
             if any(path.startswith(scheme) for scheme in _SCHEMES):
                 return
-        operation = {Access.WRITE: Operation.WRITE, Access.APPEND: Operation.APPEND}.get(access, Operation.READ)
+        operation = {Access.WRITE: Operation.WRITE, Access.APPEND: Operation.APPEND}.get(
+            access, Operation.READ
+        )
         self._touch(operation, access, [path])
 
     def _read(self, texts: list[str]) -> None:
@@ -211,7 +275,9 @@ class _Reading:
         if listed:
             first = [token.text for token in call.arguments[0] if token.kind == "s"]
             self.children.append(self.run(first))
-        elif len(strings) > 1 and self.language in ("perl", "ruby") or call.name.endswith(("spawn", "spawnSync", "execFile", "execFileSync")):
+        elif (len(strings) > 1 and self.language in ("perl", "ruby")) or call.name.endswith(
+            ("spawn", "spawnSync", "execFile", "execFileSync")
+        ):
             self.children.append(self.run(strings))
         elif texts and not dynamic:
             self.children += [self.run(words) for words in _commands(texts[0])]
@@ -227,7 +293,11 @@ class _Reading:
     def _net_modules(self) -> bool:
         for at, token in enumerate(self.found):
             before = [found.text for found in self.found[max(0, at - 3) : at]]
-            if token.kind == "s" and token.text in _NET_MODULES and {"require", "from", "import"} & set(before):
+            if (
+                token.kind == "s"
+                and token.text in _NET_MODULES
+                and {"require", "from", "import"} & set(before)
+            ):
                 return True
             if token.kind == "n" and token.text == "http" and {"import", "from"} & set(before):
                 return True
@@ -282,7 +352,9 @@ class _Reading:
         return False
 
 
-_RECEIVERS: Final = frozenset("unlink rmdir write_text write_bytes read_text read_bytes rmtree open remove chmod touch delete".split())
+_RECEIVERS: Final = frozenset(
+    "unlink rmdir write_text write_bytes read_text read_bytes rmtree open remove chmod touch delete".split()
+)
 
 
 def _commands(text: str) -> list[list[str]]:

@@ -38,12 +38,17 @@ def from_stdin(context: Context) -> Description:
     """No script: a program that comes through a pipe, or a prompt that nobody answers."""
     if context.piped:
         return Description(known=True, operations=(Operation.EXECUTE, Operation.RUN_INPUT), reads_stdin=True)
-    return Description(known=True, operations=(Operation.EXECUTE,), details=("interactive",), reads_stdin=True)
+    return Description(
+        known=True, operations=(Operation.EXECUTE,), details=("interactive",), reads_stdin=True
+    )
 
 
 def runs_script(script: Argument) -> Description:
     return Description(
-        known=True, operations=(Operation.EXECUTE,), targets=(Target(Access.EXECUTE, script),), details=("script",)
+        known=True,
+        operations=(Operation.EXECUTE,),
+        targets=(Target(Access.EXECUTE, script),),
+        details=("script",),
     )
 
 
@@ -121,14 +126,18 @@ def _with_files(parsed: Parsed, description: Description) -> Description:
     )
 
 
-_SERVERS: Final = frozenset(("http.server", "SimpleHTTPServer", "smtpd", "aiosmtpd", "uvicorn", "gunicorn", "flask"))
+_SERVERS: Final = frozenset(
+    ("http.server", "SimpleHTTPServer", "smtpd", "aiosmtpd", "uvicorn", "gunicorn", "flask")
+)
 
 
 def _module(name: Argument, parsed: Parsed, context: Context) -> Description:
     from .registry import describe, find  # the tables contain this module
 
     if name.value in _SERVERS:
-        return Description(known=True, operations=(Operation.EXECUTE, Operation.LISTEN), details=("listener",))
+        return Description(
+            known=True, operations=(Operation.EXECUTE, Operation.LISTEN), details=("listener",)
+        )
     if name.value == "json.tool":
         files = parsed.operands
         return Description(
@@ -145,70 +154,207 @@ def _module(name: Argument, parsed: Parsed, context: Context) -> Description:
 
 
 _SHELL: Final = (
-    "a b c e f h i k l m n o= p r s t u v x B C D E H P T O= login posix norc noprofile noediting restricted verbose debugger "
+    "a b c e f h i k l m n o= p r s t u v x B C D E H P T O= login posix norc noprofile noediting "
+    "restricted verbose debugger "
     "rcfile,init-file= dump-strings dump-po-strings wordexp= pretty-print"
 )
 
 PROGRAMS: Final = (
-    program("bash sh zsh dash ksh mksh ash rbash fish csh tcsh elvish nu xonsh", _SHELL, _shells, {
-        "bash a.sh b": "@", "| bash": "@", "bash": "@", "bash -n a.sh": "@", "sh -c 'rm x'": "@", "| bash -s -- x": "@",
-        "| sh -": "@", "bash --version": "@", "bash -x ./a.sh": "@", "bash --rcfile r a.sh": "@", "bash -c $X": "@",
-        "| bash /dev/stdin": "@",
-    }, style=Style.LEADING, abbreviates=False),
-    program("python python2 python3 pypy pypy3 ipython bpython", "b B d E i I O P q s S u v x R V,version? W= X= c! m! "
-        "check-hash-based-pycs= help-all", interpreter("python", "c", module="m"), {
-        "python a.py x": "@", "| python -": "@", "python3 --version": "@", "python -V": "@",
-        "python -c 'import shutil; shutil.rmtree(\"/x\")'": "@",
-        "python -c 'import os; os.remove(\"a\")'": "@",
-        "python -c 'from pathlib import Path; Path(\"x\").unlink()'": "@",
-        "python -c 'open(\"/x\", \"w\").write(\"\")'": "@",
-        "python -c 'print(open(\".env\").read())'": "@",
-        "python -c 'import os; print(os.environ)'": "@",
-        "python -c 'import os; print(os.environ[\"HOME\"])'": "@",
-        "python -c 'import os; os.system(\"rm -rf /x\")'": "@",
-        "python -c 'import subprocess; subprocess.run([\"git\", \"reset\", \"--hard\"])'": "@",
-        "python -c 'import urllib.request as u; u.urlopen(\"https://example.com/a\")'": "@",
-        "python -c 'import requests; requests.post(\"https://example.com\", data=open(\"f\"))'": "@",
-        "python -c 'import socket; s=socket.socket(); s.connect((\"10.0.0.1\",4444))'": "@",
-        "python -c 'exec(input())'": "@", "python -c 'print(1)' -x": "@", "python -c $X": "@",
-        "python -c 'import shutil,os; shutil.rmtree(os.path.expanduser(\"~/x\"))'": "@",
-        "python -c 'p=\"/x\"; import shutil; shutil.rmtree(p)'": "@",
-        "python -c 'import shutil,sys; shutil.rmtree(sys.argv[1])' /x": "@",
-        "python -m http.server": "@", "python -m json.tool a": "@", "python -m pip install x": "@", "python -m mymod": "@",
-        "python3.11 a.py": "@",
-    }, style=Style.LEADING, abbreviates=False, previews="help version V"),
-    program("node nodejs bun deno tsx ts-node", "~ e,eval= p,print= c,check i,interactive r,require= import= loader= env-file= C,conditions= "
-        "input-type= inspect? inspect-brk? max-old-space-size= title= experimental-loader= test-name-pattern= watch-path= v",
-        interpreter("node", "eval print", check="check", preload="require import"), {
-        "node a.js": "@", "node -e 'fs.rmSync(\"/x\",{recursive:true})'": "@", "node -v": "@", "| node": "@",
-        "node -e 'require(\"fs\").unlinkSync(\"a\")'": "@", "node -p process.env": "@", "node -p process.env.HOME": "@",
-        "node -e 'require(\"child_process\").execSync(\"rm -rf /x\")'": "@",
-        "node -e 'fetch(\"https://example.com\")'": "@", "node --check a.js": "@", "node -r ./p.js a.js": "@",
-        "node -e 'console.log(fs.readFileSync(\"a\",\"utf8\"))'": "@",
-    }, style=Style.LEADING, abbreviates=False, previews="help version v"),
-    program("perl", "a c s S t T u U w W X f l? 0? C? d? D? E= e= F= i? I= m= M= n p V? x? v", interpreter("perl", "e E", check="c"), {
-        "perl a.pl": "@", "perl -e 'unlink \"a\"'": "@", "perl -pi -e 's/a/b/' f": "@", "perl -ne print f": "@",
-        "perl -e 'system(\"rm\", \"-rf\", \"/x\")'": "@", "perl -e 'print %ENV'": "@", "| perl": "@", "perl -v": "@",
-        "perl -e 'open(F, \">\", \"/x\")'": "@", "perl -MLWP::Simple -e 'get(\"https://example.com\")'": "@",
-        "perl -i.bak -pe s/a/b/ f": "@",
-    }, style=Style.LEADING, previews="v"),
-    program("ruby irb jruby", "a c l n p s S w W? 0? C= d E= e= F= i? I= K? r= T? U v x? X= y disable= enable= encoding= external-encoding= "
-        "internal-encoding= jit yjit verbose", interpreter("ruby", "e", check="c"), {
-        "ruby a.rb": "@", "ruby -e 'File.delete(\"a\")'": "@", "ruby -e 'FileUtils.rm_rf(\"/x\")'": "@",
-        "ruby -e 'system(\"rm -rf /x\")'": "@", "ruby -e 'puts ENV.to_h'": "@", "ruby -e 'File.write(\"a\", \"b\")'": "@",
-        "ruby -rnet/http -e 'Net::HTTP.get(URI(\"https://example.com\"))'": "@", "ruby -c a.rb": "@",
-    }, style=Style.LEADING, previews="help version"),
-    program("php", "a C c= d= e f,file= i l m n r,run= B= E= F= R= s S,server= t= v w z= ini rf= rc= re= ri=",
-        interpreter("php", "run B E R", check="l", preload="file"), {
-        "php a.php": "@", "php -r 'unlink(\"a\");'": "@", "php -l a.php": "@", "php -r 'system(\"id\");'": "@", "php -v": "@",
-        "php -r 'echo file_get_contents(\"https://example.com\");'": "@",
-    }, style=Style.LEADING, previews="help version v i"),
-    program("lua luajit rscript r julia octave swift scala groovy tclsh guile racket sbcl ghci runghc elixir iex erl osascript",
-        "~ e,eval= E= l=", interpreter("other", "eval E"), {
-        "lua a.lua": "@", "lua -e 'os.execute(\"id\")'": "@", "Rscript b.R": "@"}, style=Style.LEADING),
-    program("java javaw kotlin dotnet-script", "~ cp,classpath,class-path= jar= p,module-path= m,module= add-modules=",
-        interpreter("java", "", preload="jar"), {"java -jar a.jar": "@", "java Main": "@", "java -version": "@"},
-        style=Style.DASHED),
-    program(". source", "", lambda parsed, context: merge(*map(runs_script, parsed.operands[:1])), {"source a.sh": "@", ". ./env": "@"},
-        style=Style.LEADING, previews=""),
+    program(
+        "bash sh zsh dash ksh mksh ash rbash fish csh tcsh elvish nu xonsh",
+        _SHELL,
+        _shells,
+        {
+            "bash a.sh b": "execute execute:a.sh +script",
+            "| bash": "execute run_input <stdin",
+            "bash": "execute +interactive <stdin",
+            "bash -n a.sh": "preview",
+            "sh -c 'rm x'": "execute +inline-code",
+            "| bash -s -- x": "execute run_input <stdin",
+            "| sh -": "execute run_input <stdin",
+            "bash --version": "preview",
+            "bash -x ./a.sh": "execute execute:./a.sh +script",
+            "bash --rcfile r a.sh": "execute execute:a.sh execute:r +script",
+            "bash -c $X": "execute +inline-code +opaque-code",
+            "| bash /dev/stdin": "execute run_input <stdin",
+        },
+        style=Style.LEADING,
+        abbreviates=False,
+    ),
+    program(
+        "python python2 python3 pypy pypy3 ipython bpython",
+        "b B d E i I O P q s S u v x R V,version? W= X= c! m! check-hash-based-pycs= help-all",
+        interpreter("python", "c", module="m"),
+        {
+            "python a.py x": "execute execute:a.py +script",
+            "| python -": "execute run_input <stdin",
+            "python3 --version": "preview",
+            "python -V": "preview",
+            "python -c 'import shutil; shutil.rmtree(\"/x\")'": "execute delete delete:/x/** +inline-code",
+            "python -c 'import os; os.remove(\"a\")'": "execute delete delete:a +inline-code",
+            "python -c 'from pathlib import Path; Path(\"x\").unlink()'": (
+                "execute delete delete:x +inline-code"
+            ),
+            'python -c \'open("/x", "w").write("")\'': "execute write write:/x +inline-code",
+            "python -c 'print(open(\".env\").read())'": "execute read read:.env +inline-code",
+            "python -c 'import os; print(os.environ)'": "execute environment_read +inline-code",
+            "python -c 'import os; print(os.environ[\"HOME\"])'": "execute +inline-code",
+            "python -c 'import os; os.system(\"rm -rf /x\")'": (
+                "execute delete delete:/x/** +inline-code +recursive +force +child-command"
+            ),
+            'python -c \'import subprocess; subprocess.run(["git", "reset", "--hard"])\'': (
+                "execute work_loss +inline-code +discard-work +hard +child-command"
+            ),
+            "python -c 'import urllib.request as u; u.urlopen(\"https://example.com/a\")'": (
+                "execute connect connect@https://example.com/a +inline-code"
+            ),
+            'python -c \'import requests; requests.post("https://example.com", data=open("f"))\'': (
+                "execute upload read connect read:f upload@https://example.com upload=f +inline-code"
+            ),
+            "python -c 'import socket; s=socket.socket(); s.connect((\"10.0.0.1\",4444))'": (
+                "execute connect connect@10.0.0.1:4444 +inline-code"
+            ),
+            "python -c 'exec(input())'": "execute +inline-code +opaque-code",
+            "python -c 'print(1)' -x": "execute +inline-code",
+            "python -c $X": "execute +inline-code +opaque-code",
+            "python -c 'import shutil,os; shutil.rmtree(os.path.expanduser(\"~/x\"))'": (
+                "execute delete delete:~/x/** +inline-code"
+            ),
+            "python -c 'p=\"/x\"; import shutil; shutil.rmtree(p)'": (
+                "execute delete delete:/x/** +inline-code"
+            ),
+            "python -c 'import shutil,sys; shutil.rmtree(sys.argv[1])' /x": (
+                "execute delete delete:$$/** +inline-code"
+            ),
+            "python -m http.server": "execute listen +listener",
+            "python -m json.tool a": "read read:a",
+            "python -m pip install x": "install connect",
+            "python -m mymod": "execute",
+            "python3.11 a.py": "execute execute:a.py +script",
+        },
+        style=Style.LEADING,
+        abbreviates=False,
+        previews="help version V",
+    ),
+    program(
+        "node nodejs bun deno tsx ts-node",
+        "~ e,eval= p,print= c,check i,interactive r,require= import= loader= env-file= C,conditions= "
+        "input-type= inspect? inspect-brk? max-old-space-size= title= experimental-loader= "
+        "test-name-pattern= watch-path= v",
+        interpreter("node", "eval print", check="check", preload="require import"),
+        {
+            "node a.js": "execute execute:a.js +script",
+            "node -e 'fs.rmSync(\"/x\",{recursive:true})'": "execute delete delete:/x/** +inline-code",
+            "node -v": "preview",
+            "| node": "execute run_input <stdin",
+            'node -e \'require("fs").unlinkSync("a")\'': "execute delete delete:a +inline-code",
+            "node -p process.env": "execute environment_read +inline-code",
+            "node -p process.env.HOME": "execute +inline-code",
+            'node -e \'require("child_process").execSync("rm -rf /x")\'': (
+                "execute delete delete:/x/** +inline-code +recursive +force +child-command"
+            ),
+            "node -e 'fetch(\"https://example.com\")'": (
+                "execute connect connect@https://example.com +inline-code"
+            ),
+            "node --check a.js": "preview",
+            "node -r ./p.js a.js": "execute execute:a.js execute:./p.js +script",
+            'node -e \'console.log(fs.readFileSync("a","utf8"))\'': "execute read read:a +inline-code",
+        },
+        style=Style.LEADING,
+        abbreviates=False,
+        previews="help version v",
+    ),
+    program(
+        "perl",
+        "a c s S t T u U w W X f l? 0? C? d? D? E= e= F= i? I= m= M= n p V? x? v",
+        interpreter("perl", "e E", check="c"),
+        {
+            "perl a.pl": "execute execute:a.pl +script",
+            "perl -e 'unlink \"a\"'": "execute delete delete:a +inline-code",
+            "perl -pi -e 's/a/b/' f": "execute read write read:f write:f +inline-code +in-place",
+            "perl -ne print f": "execute read read:f +inline-code",
+            'perl -e \'system("rm", "-rf", "/x")\'': (
+                "execute delete delete:/x/** +inline-code +recursive +force +child-command"
+            ),
+            "perl -e 'print %ENV'": "execute environment_read +inline-code",
+            "| perl": "execute run_input <stdin",
+            "perl -v": "preview",
+            'perl -e \'open(F, ">", "/x")\'': "execute write write:/x +inline-code",
+            "perl -MLWP::Simple -e 'get(\"https://example.com\")'": "execute connect +inline-code",
+            "perl -i.bak -pe s/a/b/ f": "execute read write read:f write:f +inline-code +in-place",
+        },
+        style=Style.LEADING,
+        previews="v",
+    ),
+    program(
+        "ruby irb jruby",
+        "a c l n p s S w W? 0? C= d E= e= F= i? I= K? r= T? U v x? X= y disable= enable= encoding= "
+        "external-encoding= "
+        "internal-encoding= jit yjit verbose",
+        interpreter("ruby", "e", check="c"),
+        {
+            "ruby a.rb": "execute execute:a.rb +script",
+            "ruby -e 'File.delete(\"a\")'": "execute delete delete:a +inline-code",
+            "ruby -e 'FileUtils.rm_rf(\"/x\")'": "execute delete delete:/x/** +inline-code",
+            "ruby -e 'system(\"rm -rf /x\")'": (
+                "execute delete delete:/x/** +inline-code +recursive +force +child-command"
+            ),
+            "ruby -e 'puts ENV.to_h'": "execute environment_read +inline-code",
+            'ruby -e \'File.write("a", "b")\'': "execute write write:a +inline-code",
+            "ruby -rnet/http -e 'Net::HTTP.get(URI(\"https://example.com\"))'": (
+                "execute connect connect@https://example.com +inline-code"
+            ),
+            "ruby -c a.rb": "preview",
+        },
+        style=Style.LEADING,
+        previews="help version",
+    ),
+    program(
+        "php",
+        "a C c= d= e f,file= i l m n r,run= B= E= F= R= s S,server= t= v w z= ini rf= rc= re= ri=",
+        interpreter("php", "run B E R", check="l", preload="file"),
+        {
+            "php a.php": "execute execute:a.php +script",
+            "php -r 'unlink(\"a\");'": "execute delete delete:a +inline-code",
+            "php -l a.php": "preview",
+            "php -r 'system(\"id\");'": "execute +inline-code +child-command",
+            "php -v": "preview",
+            "php -r 'echo file_get_contents(\"https://example.com\");'": (
+                "execute connect connect@https://example.com +inline-code"
+            ),
+        },
+        style=Style.LEADING,
+        previews="help version v i",
+    ),
+    program(
+        "lua luajit rscript r julia octave swift scala groovy tclsh guile racket sbcl ghci runghc "
+        "elixir iex erl osascript",
+        "~ e,eval= E= l=",
+        interpreter("other", "eval E"),
+        {
+            "lua a.lua": "execute execute:a.lua +script",
+            "lua -e 'os.execute(\"id\")'": "execute +inline-code +child-command",
+            "Rscript b.R": "execute execute:b.R +script",
+        },
+        style=Style.LEADING,
+    ),
+    program(
+        "java javaw kotlin dotnet-script",
+        "~ cp,classpath,class-path= jar= p,module-path= m,module= add-modules=",
+        interpreter("java", "", preload="jar"),
+        {
+            "java -jar a.jar": "execute execute:a.jar +script",
+            "java Main": "execute execute:Main +script",
+            "java -version": "preview",
+        },
+        style=Style.DASHED,
+    ),
+    program(
+        ". source",
+        "",
+        lambda parsed, context: merge(*map(runs_script, parsed.operands[:1])),
+        {"source a.sh": "execute execute:a.sh +script", ". ./env": "execute execute:./env +script"},
+        style=Style.LEADING,
+        previews="",
+    ),
 )

@@ -75,7 +75,11 @@ def _sudo(parsed: Parsed, _context: Context) -> Description:
     """Whatever else: another user's rights. The command inside is the structure's matter."""
     if parsed.has("list", "validate", "reset-timestamp", "remove-timestamp") and not parsed.operands:
         return Description(known=True, operations=(Operation.PRIVILEGE,), details=("probe",))
-    details = ("child-command",) if parsed.operands[:1] not in ((), (literal("-"),)) or parsed.has("command") else ("interactive",)
+    details = (
+        ("child-command",)
+        if parsed.operands[:1] not in ((), (literal("-"),)) or parsed.has("command")
+        else ("interactive",)
+    )
     return Description(
         known=True,
         operations=(Operation.PRIVILEGE, Operation.EXECUTE),
@@ -93,7 +97,9 @@ def _halts(parsed: Parsed, _context: Context) -> Description:
 def _init(parsed: Parsed, _context: Context) -> Description:
     level = parsed.operands[0].value if parsed.operands else ""
     return Description(
-        known=True, operations=(Operation.EXECUTE,), details=("halt",) if level in ("0", "6", "1", "s", "S") else ()
+        known=True,
+        operations=(Operation.EXECUTE,),
+        details=("halt",) if level in ("0", "6", "1", "s", "S") else (),
     )
 
 
@@ -121,10 +127,13 @@ def _wraps(parsed: Parsed, context: Context) -> Description:
 _SYSTEMCTL: Final = """
 status | show | cat | list-* | is-* | help | get-default :
 show-environment : environment_read
-poweroff | reboot | halt | kexec | soft-reboot | suspend | hibernate | hybrid-sleep | rescue | emergency | default | exit | isolate : execute +halt
+poweroff | reboot | halt | kexec | soft-reboot | suspend | hibernate | hybrid-sleep | rescue | emergency |\
+    default | exit | isolate : execute +halt
 stop | kill | reset-failed | clean | condstop : execute +service-stop
 disable | mask : schedule +service-stop
-enable | reenable | link | edit | preset* | unmask | daemon-reload | daemon-reexec | set-environment | import-environment | unset-environment | set-default | set-property | revert | add-wants | add-requires | bind : schedule
+enable | reenable | link | edit | preset* | unmask | daemon-reload | daemon-reexec | set-environment |\
+    import-environment | unset-environment | set-default | set-property | revert | add-wants |\
+    add-requires | bind : schedule
 start | restart | reload* | try-* | condrestart | force-reload : execute
 """
 _LAUNCHCTL: Final = """
@@ -135,49 +144,182 @@ load | bootstrap | submit | enable | start | kickstart | setenv | asuser | confi
 """
 
 PROGRAMS: Final = (
-    program("ps gps", "~", _ps, {"ps -ef": "@", "ps aux": "@", "ps auxe": "@", "ps -e": "@"}, style=Style.LEADING),
-    program("top htop btop atop glances pgrep pidof pstree pmap pwdx lslocks vtop iotop powertop", "# ~ u= p= n= d= o= U= P= g= t=", neutral,
-        {"top -b -n 1": "@", "pgrep -f x": "@"}),
-    program("kill gkill", "# ~", _kill, {"kill 12": "@", "kill -9 -1": "@", "kill -0 12": "@", "kill -s TERM 12": "@", "kill -l": "@",
-        "kill -- -12": "@"}, style=Style.LEADING),
-    program("pkill killall killall5 skill xkill", "# ~ s,signal= u,uid,euid= U= g= G= P= t= l,list n o", _kills_by_name,
-        {"pkill -f server": "@", "killall -9 node": "@", "pkill -9 -u me": "@", "killall -l": "@"}),
-    program("lsof", "~ p= i? u= c= d= a t", _lsof, {"lsof -i :80": "@", "lsof a": "@"}),
-    program("fuser", "~ k,kill n= s", _fuser, {"fuser -k 80/tcp": "@"}),
-    program("nice renice ionice chrt taskset nohup setsid time gtime timeout gtimeout stdbuf unbuffer flock watch xargs gxargs parallel "
-        "entr strace ltrace gdb lldb valgrind perf caffeinate setarch faketime firejail bwrap unshare busybox toybox exec "
-        "systemd-inhibit dbus-run-session cpulimit chronic ts retry run-one", "~", _wraps, {"nohup make": "@", "timeout 5 make": "@"}, style=Style.LEADING),
-    program("nsenter", "~ t,target=", acts(Operation.NAMESPACE_ENTER, Operation.EXECUTE, details=("child-command",)), {"nsenter -t 1 -a sh": "@"},
-        style=Style.LEADING),
-    program("chroot arch-chroot systemd-nspawn", "~ userspec= groups= D=", acts(Operation.ROOT_CHANGE, Operation.EXECUTE, details=("child-command",)),
-        {"chroot /mnt sh": "@"}, style=Style.LEADING),
-    program("sudo doas su pkexec runuser gosu su-exec sudoedit run0 dzdo kdesu gksu",
-        "~ u,user= g,group= h,host= p,prompt= C,close-from= T,command-timeout= r,role= t,type= D,chdir= R,chroot= c,command= s,shell l,list "
-        "v,validate k,reset-timestamp K,remove-timestamp e,edit", _sudo,
-        {"sudo ls": "@", "sudo -l": "@", "sudo -e /etc/hosts": "@", "su -": "@", "su -c id me": "@"}, style=Style.LEADING),
-    program("shutdown reboot halt poweroff telinit pm-suspend systemsetup", "~ c k w,wtmp-only t=", _halts,
-        {"shutdown -h now": "@", "reboot": "@", "shutdown -c": "@"}),
-    program("init", "~", _init, {"init 0": "@"}),
-    program("systemctl", "~ H,host= M,machine= t,type= p,property= s,signal= n,lines= o,output= user root= dry-run state= now f,force",
+    program(
+        "ps gps",
+        "~",
+        _ps,
+        {"ps -ef": "", "ps aux": "", "ps auxe": "environment_read", "ps -e": ""},
+        style=Style.LEADING,
+    ),
+    program(
+        "top htop btop atop glances pgrep pidof pstree pmap pwdx lslocks vtop iotop powertop",
+        "# ~ u= p= n= d= o= U= P= g= t=",
+        neutral,
+        {"top -b -n 1": "", "pgrep -f x": ""},
+    ),
+    program(
+        "kill gkill",
+        "# ~",
+        _kill,
+        {
+            "kill 12": "process_kill",
+            "kill -9 -1": "process_kill +mass-kill",
+            "kill -0 12": "+probe",
+            "kill -s TERM 12": "process_kill",
+            "kill -l": "",
+            "kill -- -12": "process_kill",
+        },
+        style=Style.LEADING,
+    ),
+    program(
+        "pkill killall killall5 skill xkill",
+        "# ~ s,signal= u,uid,euid= U= g= G= P= t= l,list n o",
+        _kills_by_name,
+        {
+            "pkill -f server": "process_kill",
+            "killall -9 node": "process_kill",
+            "pkill -9 -u me": "process_kill +mass-kill",
+            "killall -l": "+probe",
+        },
+    ),
+    program("lsof", "~ p= i? u= c= d= a t", _lsof, {"lsof -i :80": "metadata::80", "lsof a": "metadata:a"}),
+    program("fuser", "~ k,kill n= s", _fuser, {"fuser -k 80/tcp": "process_kill metadata:80/tcp"}),
+    program(
+        "nice renice ionice chrt taskset nohup setsid time gtime timeout gtimeout stdbuf unbuffer "
+        "flock watch xargs gxargs parallel "
+        "entr strace ltrace gdb lldb valgrind perf caffeinate setarch faketime firejail bwrap unshare "
+        "busybox toybox exec "
+        "systemd-inhibit dbus-run-session cpulimit chronic ts retry run-one",
+        "~",
+        _wraps,
+        {"nohup make": "execute +child-command", "timeout 5 make": "execute +child-command"},
+        style=Style.LEADING,
+    ),
+    program(
+        "nsenter",
+        "~ t,target=",
+        acts(Operation.NAMESPACE_ENTER, Operation.EXECUTE, details=("child-command",)),
+        {"nsenter -t 1 -a sh": "namespace_enter execute +child-command"},
+        style=Style.LEADING,
+    ),
+    program(
+        "chroot arch-chroot systemd-nspawn",
+        "~ userspec= groups= D=",
+        acts(Operation.ROOT_CHANGE, Operation.EXECUTE, details=("child-command",)),
+        {"chroot /mnt sh": "root_change execute +child-command"},
+        style=Style.LEADING,
+    ),
+    program(
+        "sudo doas su pkexec runuser gosu su-exec sudoedit run0 dzdo kdesu gksu",
+        "~ u,user= g,group= h,host= p,prompt= C,close-from= T,command-timeout= r,role= t,type= "
+        "D,chdir= R,chroot= c,command= s,shell l,list "
+        "v,validate k,reset-timestamp K,remove-timestamp e,edit",
+        _sudo,
+        {
+            "sudo ls": "privilege execute +child-command",
+            "sudo -l": "privilege +probe",
+            "sudo -e /etc/hosts": "privilege execute write:/etc/hosts +child-command",
+            "su -": "privilege execute +interactive",
+            "su -c id me": "privilege execute +child-command",
+        },
+        style=Style.LEADING,
+    ),
+    program(
+        "shutdown reboot halt poweroff telinit pm-suspend systemsetup",
+        "~ c k w,wtmp-only t=",
+        _halts,
+        {"shutdown -h now": "execute +halt", "reboot": "execute +halt", "shutdown -c": ""},
+    ),
+    program("init", "~", _init, {"init 0": "execute +halt"}),
+    program(
+        "systemctl",
+        "~ H,host= M,machine= t,type= p,property= s,signal= n,lines= o,output= user root= dry-run "
+        "state= now f,force",
         by_verb(_SYSTEMCTL, HARMLESS),
-        {"systemctl status x": "@", "systemctl --user enable x": "@", "systemctl stop x": "@", "systemctl reboot": "@",
-         "systemctl show-environment": "@", "systemctl restart x": "@"}),
-    program("launchctl", "~", by_verb(_LAUNCHCTL, HARMLESS), {"launchctl list": "@", "launchctl load a.plist": "@", "launchctl getenv A": "@"}),
-    program("service rc-service initctl sv supervisorctl brew-services", "~", by_verb("""
+        {
+            "systemctl status x": "",
+            "systemctl --user enable x": "schedule",
+            "systemctl stop x": "execute +service-stop",
+            "systemctl reboot": "execute +halt",
+            "systemctl show-environment": "environment_read",
+            "systemctl restart x": "execute",
+        },
+    ),
+    program(
+        "launchctl",
+        "~",
+        by_verb(_LAUNCHCTL, HARMLESS),
+        {
+            "launchctl list": "",
+            "launchctl load a.plist": "schedule",
+            "launchctl getenv A": "environment_read",
+        },
+    ),
+    program(
+        "service rc-service initctl sv supervisorctl brew-services",
+        "~",
+        by_verb(
+            """
 * status | status | * list :
 * stop | stop * : execute +service-stop
 * disable | disable * | * enable | enable * : schedule
 * * : execute
-""", HARMLESS), {"service nginx restart": "@", "service nginx stop": "@", "service nginx status": "@"}),
-    program("chkconfig update-rc.d rc-update systemd-run systemd-tmpfiles loginctl anacron fcron schtasks pm2 forever", "~", acts(Operation.SCHEDULE),
-        {"systemd-run --user make": "@", "loginctl enable-linger": "@"}),
-    program("journalctl dmesg ausearch", "~ u,unit= n,lines= S,since= U,until= p,priority= o,output= vacuum-size= vacuum-time=",
-        neutral, {"journalctl -u x -n 50": "@", "dmesg": "@"}),
-    program("crontab", "l r e i u= s", _crontab, {"crontab -l": "@", "crontab f": "@", "crontab -": "@", "crontab -r": "@", "crontab -e": "@"}),
-    program("at batch atq atrm", "l d r c m v b M f= q= t=", _at, {"at now": "@", "at -f a.sh now": "@", "at -l": "@"}),
-    program("useradd adduser userdel deluser usermod groupadd groupdel groupmod gpasswd passwd chpasswd chsh chfn chage vipw visudo "
-        "newgrp dscl sysadminctl dseditgroup pwconv addgroup delgroup", "~ f,force g= G= s= d= u= c= p=", _accounts,
-        {"useradd -m x": "@", "usermod -aG sudo me": "@", "passwd": "@"}),
-    program("insmod modprobe rmmod kextload sysrq update-grub grub-install efibootmgr kexec", "~", acts(Operation.CONFIG_CHANGE),
-        {"modprobe x": "@"}),
+""",
+            HARMLESS,
+        ),
+        {
+            "service nginx restart": "execute",
+            "service nginx stop": "execute +service-stop",
+            "service nginx status": "",
+        },
+    ),
+    program(
+        "chkconfig update-rc.d rc-update systemd-run systemd-tmpfiles loginctl anacron fcron schtasks "
+        "pm2 forever",
+        "~",
+        acts(Operation.SCHEDULE),
+        {"systemd-run --user make": "schedule", "loginctl enable-linger": "schedule"},
+    ),
+    program(
+        "journalctl dmesg ausearch",
+        "~ u,unit= n,lines= S,since= U,until= p,priority= o,output= vacuum-size= vacuum-time=",
+        neutral,
+        {"journalctl -u x -n 50": "", "dmesg": ""},
+    ),
+    program(
+        "crontab",
+        "l r e i u= s",
+        _crontab,
+        {
+            "crontab -l": "",
+            "crontab f": "schedule read:f",
+            "crontab -": "schedule <stdin",
+            "crontab -r": "schedule +schedule-remove",
+            "crontab -e": "schedule <stdin",
+        },
+    ),
+    program(
+        "at batch atq atrm",
+        "l d r c m v b M f= q= t=",
+        _at,
+        {"at now": "schedule run_input <stdin", "at -f a.sh now": "schedule execute:a.sh", "at -l": ""},
+    ),
+    program(
+        "useradd adduser userdel deluser usermod groupadd groupdel groupmod gpasswd passwd chpasswd "
+        "chsh chfn chage vipw visudo "
+        "newgrp dscl sysadminctl dseditgroup pwconv addgroup delgroup",
+        "~ f,force g= G= s= d= u= c= p=",
+        _accounts,
+        {
+            "useradd -m x": "account_change",
+            "usermod -aG sudo me": "account_change",
+            "passwd": "account_change",
+        },
+    ),
+    program(
+        "insmod modprobe rmmod kextload sysrq update-grub grub-install efibootmgr kexec",
+        "~",
+        acts(Operation.CONFIG_CHANGE),
+        {"modprobe x": "config_change"},
+    ),
 )

@@ -151,13 +151,9 @@ def reader(*value_options: str) -> Judge:
     return judge
 
 
-def acts(
-    *operations: Operation, details: tuple[str, ...] = (), writes_stdout: bool = True
-) -> Judge:
+def acts(*operations: Operation, details: tuple[str, ...] = (), writes_stdout: bool = True) -> Judge:
     """Always has the same effects, whatever its words."""
-    described = Description(
-        known=True, operations=operations, details=details, writes_stdout=writes_stdout
-    )
+    described = Description(known=True, operations=operations, details=details, writes_stdout=writes_stdout)
 
     def judge(_parsed: Parsed, _context: Context) -> Description:
         return described

@@ -169,29 +169,51 @@ PROGRAMS: Final = (
         "cat gcat zcat gzcat bzcat xzcat zstdcat lzcat bat batcat",
         "~ l,language= theme= style= H,highlight-line= r,line-range= m,map-syntax= terminal-width= wrap=",
         reader(),
-        {"cat a b": "read read:a read:b", "cat -n -- -a": "read read:-a", "cat -": "<stdin", "cat --help": "preview", "cat $X": "read read:$", "bat -l py a": "read read:a"},
+        {
+            "cat a b": "read read:a read:b",
+            "cat -n -- -a": "read read:-a",
+            "cat -": "<stdin",
+            "cat --help": "preview",
+            "cat $X": "read read:$",
+            "bat -l py a": "read read:a",
+        },
     ),
     program(
         "head ghead tail gtail",
         "# ~ c,bytes= n,lines= s,sleep-interval= pid= max-unchanged-stats= follow?",
         reader(),
-        {"head -5 a": "read read:a", "tail -n +2 a": "read read:a", "tail -f log": "read read:log", "head --lines=3": "<stdin"},
+        {
+            "head -5 a": "read read:a",
+            "tail -n +2 a": "read read:a",
+            "tail -f log": "read read:log",
+            "head --lines=3": "<stdin",
+        },
     ),
     program(
         "less zless most more zmore",
         "# ~ p,pattern= o,log-file= O,LOG-FILE= t,tag= T= x= y= z= k= j= b= h= D= P= n,lines=",
         _pages,
-        {"less -R a": "read read:a", "less +G log": "read read:log", "less -o copy a": "read write read:a write:copy"},
+        {
+            "less -R a": "read read:a",
+            "less +G log": "read read:log",
+            "less -o copy a": "read write read:a write:copy",
+        },
     ),
     program(
         "sort gsort",
-        "b,ignore-leading-blanks d,dictionary-order f,ignore-case g,general-numeric-sort i,ignore-nonprinting "
+        "b,ignore-leading-blanks d,dictionary-order f,ignore-case g,general-numeric-sort "
+        "i,ignore-nonprinting "
         "M,month-sort h,human-numeric-sort n,numeric-sort R,random-sort random-source= r,reverse sort= "
         "V,version-sort batch-size= c,check? C compress-program= debug files0-from= k,key= m,merge "
         "o,output= s,stable S,buffer-size= t,field-separator= T,temporary-directory= parallel= u,unique "
         "z,zero-terminated",
         _sorts,
-        {"sort -k 2 a": "read read:a", "sort -t, -k1,1 -u a b": "read read:a read:b", "sort -o a a": "read write read:a write:a >none", "sort --outp=x y": "read write read:y write:x >none"},
+        {
+            "sort -k 2 a": "read read:a",
+            "sort -t, -k1,1 -u a b": "read read:a read:b",
+            "sort -o a a": "read write read:a write:a >none",
+            "sort --outp=x y": "read write read:y write:x >none",
+        },
     ),
     program(
         "uniq guniq",
@@ -205,7 +227,9 @@ PROGRAMS: Final = (
         reader(),
         {"cut -d: -f1 a": "read read:a", "paste -d, a -": "read read:a <stdin"},
     ),
-    program("wc gwc", "~ files0-from=", reader("files0-from"), {"wc -l a": "read read:a", "wc -lw": "<stdin"}),
+    program(
+        "wc gwc", "~ files0-from=", reader("files0-from"), {"wc -l a": "read read:a", "wc -lw": "<stdin"}
+    ),
     program(
         "od god hexdump hd",
         "~ A,address-radix= j,skip-bytes= N,read-bytes= t,format= e= n,length= s,skip=",
@@ -216,28 +240,64 @@ PROGRAMS: Final = (
         "xxd",
         "a b C d E e i p,postscript,ps,plain r,revert u v c,cols= g,groupsize= l,len= n,name= o= R= s,seek=",
         _hexdump,
-        {"xxd a": "read read:a", "xxd -r -p a b": "read write decode read:a write:b >none", "xxd -p": "<stdin"},
+        {
+            "xxd a": "read read:a",
+            "xxd -r -p a b": "read write decode read:a write:b >none",
+            "xxd -p": "<stdin",
+        },
         style=Style.DASHED,
     ),
-    program("strings gstrings", "# ~ n,bytes= t,radix= e,encoding= T,target= s,output-separator=", reader(),
-        {"strings -n 8 a": "read read:a"}),
+    program(
+        "strings gstrings",
+        "# ~ n,bytes= t,radix= e,encoding= T,target= s,output-separator=",
+        reader(),
+        {"strings -n 8 a": "read read:a"},
+    ),
     program(
         "base64 gbase64 base32 basenc",
         "~ d,decode,D i w,wrap= b,break= input= o,output=",
         _encodes,
-        {"base64 a": "read read:a", "base64 -d": "decode <stdin", "base64 --dec x": "read decode read:x", "base64 -w0 x": "read read:x", "base64 -D": "decode <stdin"},
+        {
+            "base64 a": "read read:a",
+            "base64 -d": "decode <stdin",
+            "base64 --dec x": "read decode read:x",
+            "base64 -w0 x": "read read:x",
+            "base64 -D": "decode <stdin",
+        },
     ),
-    program("uudecode", "~ o,output,output-file=", _uudecode, {"uudecode -o out a": "read write decode read:a write:out >none", "uudecode a": "read decode write read:a >none"}),
-    program("uuencode", "m,base64", lambda p, c: reader()(p, c) if len(p.operands) > 1 else filters(p, c),
-        {"uuencode a b": "read read:a read:b"}),
-    program("file", "~ e,exclude= F,separator= f,files-from= m,magic-file= P,parameter=", reader("files-from"),
-        {"file -b --mime-type x": "read read:x"}),
+    program(
+        "uudecode",
+        "~ o,output,output-file=",
+        _uudecode,
+        {
+            "uudecode -o out a": "read write decode read:a write:out >none",
+            "uudecode a": "read decode write read:a >none",
+        },
+    ),
+    program(
+        "uuencode",
+        "m,base64",
+        lambda p, c: reader()(p, c) if len(p.operands) > 1 else filters(p, c),
+        {"uuencode a b": "read read:a read:b"},
+    ),
+    program(
+        "file",
+        "~ e,exclude= F,separator= f,files-from= m,magic-file= P,parameter=",
+        reader("files-from"),
+        {"file -b --mime-type x": "read read:x"},
+    ),
     program("stat gstat", "~ c,format= printf= f t=", _stats, {"stat -c %s a": "metadata:a"}),
     program(
         "ls gls dir vdir eza exa lsd tree",
         "~ I,ignore= T,tabsize= w,width= R,recursive block-size= hide= L= P= sort= time= time-style= o=",
         _lists_below,
-        {"ls": "list list:.", "ls -la a b": "list list:a list:b", "ls -R src": "list list:src/**", "ls -- -x": "list list:-x", "tree -L 2 src": "list list:src"},
+        {
+            "ls": "list list:.",
+            "ls -la a b": "list list:a list:b",
+            "ls -R src": "list list:src/**",
+            "ls -- -x": "list list:-x",
+            "tree -L 2 src": "list list:src",
+        },
     ),
     program(
         "du gdu ncdu dust",
@@ -245,33 +305,83 @@ PROGRAMS: Final = (
         _lists_below,
         {"du -sh a": "list list:a", "du -d 1 x": "list list:x"},
     ),
-    program("df gdf lsblk blkid findmnt", "~ B,block-size= t,type= x,exclude-type= o,output=", neutral,
-        {"df -h /": "", "lsblk -f": ""}),
-    program("readlink greadlink realpath grealpath", "~ relative-to= relative-base=", _stats,
-        {"readlink -f a": "metadata:a", "realpath --relative-to=. b": "metadata:b"}),
     program(
-        "md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum sum md5 shasum xxhsum crc32 gsha256sum",
+        "df gdf lsblk blkid findmnt",
+        "~ B,block-size= t,type= x,exclude-type= o,output=",
+        neutral,
+        {"df -h /": "", "lsblk -f": ""},
+    ),
+    program(
+        "readlink greadlink realpath grealpath",
+        "~ relative-to= relative-base=",
+        _stats,
+        {"readlink -f a": "metadata:a", "realpath --relative-to=. b": "metadata:b"},
+    ),
+    program(
+        "md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum sum md5 shasum xxhsum "
+        "crc32 gsha256sum",
         "~ a,algorithm= l,length=",
         reader(),
         {"md5sum a": "read read:a", "shasum -a 256 a": "read read:a", "sha256sum -c sums": "read read:sums"},
     ),
     program(
         "diff gdiff colordiff cmp gcmp diff3 sdiff comm gcomm join gjoin",
-        "# ~ I,ignore-matching-lines= x,exclude= X,exclude-from= U,unified= C,context= W,width= L,label= t,o= "
+        "# ~ I,ignore-matching-lines= x,exclude= X,exclude-from= U,unified= C,context= W,width= "
+        "L,label= t,o= "
         "D,ifdef= F,show-function-line= j= e= 1 2 3 i,ignore-initial= n,bytes=",
         reader(),
-        {"diff -u a b": "read read:a read:b", "diff -r -x .git a b": "read read:a read:b", "comm -12 a b": "read read:a read:b", "cmp a b": "read read:a read:b"},
+        {
+            "diff -u a b": "read read:a read:b",
+            "diff -r -x .git a b": "read read:a read:b",
+            "comm -12 a b": "read read:a read:b",
+            "cmp a b": "read read:a read:b",
+        },
     ),
-    program("jq yq gojq jaq", "~ f,from-file,fromfile= L= indent= tab i,in-place,inplace n,null-input args jsonargs",
-        _jq, {"jq .a f.json": "read read:f.json", "jq env": "environment_read <stdin", "jq -n $ENV.X": "environment_read", "yq -i .a=1 f.yml": "read write read:f.yml write:f.yml +in-place"}),
-    program("split gsplit csplit gcsplit", "# ~ a,suffix-length= b,bytes= C,line-bytes= l,lines= n,number,digits= filter= "
-        "additional-suffix= f,prefix= t,separator=", _split, {"split -l 10 a part": "read write read:a write:part >none", "split -b 1M": "write <stdin >none"}),
+    program(
+        "jq yq gojq jaq",
+        "~ f,from-file,fromfile= L= indent= tab i,in-place,inplace n,null-input args jsonargs",
+        _jq,
+        {
+            "jq .a f.json": "read read:f.json",
+            "jq env": "environment_read <stdin",
+            "jq -n $ENV.X": "environment_read",
+            "yq -i .a=1 f.yml": "read write read:f.yml write:f.yml +in-place",
+        },
+    ),
+    program(
+        "split gsplit csplit gcsplit",
+        "# ~ a,suffix-length= b,bytes= C,line-bytes= l,lines= n,number,digits= filter= "
+        "additional-suffix= f,prefix= t,separator=",
+        _split,
+        {"split -l 10 a part": "read write read:a write:part >none", "split -b 1M": "write <stdin >none"},
+    ),
     program("tr gtr", "~", filters, {"tr a b": "<stdin", "tr -d x": "<stdin"}),
-    program("look locate mlocate plocate", "~ d,database= l,limit= n=", acts(Operation.SEARCH), {"locate -i a": "search"}),
-    program("man info apropos whatis tldr help", "~ M,manpath= s,sections= P,pager=", neutral,
-        {"man ls": "", "apropos x": ""}, previews=""),
-    program("nm objdump readelf ldd size pahole otool dwarfdump", "~ j,section= M,disassembler-options=", reader(),
-        {"readelf -h a": "read read:a", "ldd a": "read read:a"}),
-    program("xmllint pandoc iconv xsltproc", "~ o,output= f,from,from-code= t,to,to-code= xpath= schema=",
-        _converts, {"xmllint --xpath //a f.xml": "read read:f.xml", "pandoc -o out.html in.md": "read write read:in.md write:out.html >none"}),
+    program(
+        "look locate mlocate plocate",
+        "~ d,database= l,limit= n=",
+        acts(Operation.SEARCH),
+        {"locate -i a": "search"},
+    ),
+    program(
+        "man info apropos whatis tldr help",
+        "~ M,manpath= s,sections= P,pager=",
+        neutral,
+        {"man ls": "", "apropos x": ""},
+        previews="",
+    ),
+    program(
+        "nm objdump readelf ldd size pahole otool dwarfdump",
+        "~ j,section= M,disassembler-options=",
+        reader(),
+        {"readelf -h a": "read read:a", "ldd a": "read read:a"},
+    ),
+    program(
+        "xmllint pandoc iconv xsltproc",
+        "~ o,output= f,from,from-code= t,to,to-code= xpath= schema=",
+        _converts,
+        {
+            "xmllint --xpath //a f.xml": "read read:f.xml",
+            "pandoc -o out.html in.md": "read write read:in.md write:out.html >none",
+        },
+    ),
 )

@@ -12,7 +12,26 @@ import msgspec
 
 from latch_contracts.facts import Access, Argument, Operation
 
-from . import archives, containers, curl, databases, disks, editing, files, git, interpreters, probes, processes, readers, search, shell_words, transfers
+from . import (
+    archives,
+    cloud,
+    containers,
+    credentials,
+    curl,
+    databases,
+    disks,
+    editing,
+    files,
+    git,
+    interpreters,
+    packages,
+    probes,
+    processes,
+    readers,
+    search,
+    shell_words,
+    transfers,
+)
 from .description import UNKNOWN, Context, Description, unique
 from .places import raw_disk, resolve
 from .program import Program, run
@@ -33,6 +52,9 @@ _TABLES: Final = (
     interpreters.PROGRAMS,
     containers.PROGRAMS,
     databases.PROGRAMS,
+    cloud.PROGRAMS,
+    packages.PROGRAMS,
+    credentials.PROGRAMS,
 )
 
 _WRITES: Final = frozenset({Access.WRITE, Access.APPEND, Access.DELETE})

@@ -11,8 +11,10 @@ from .options import Parsed, Style, literal
 from .program import aimed, program
 
 _FIND_VALUES: Final = frozenset(
-    "amin anewer atime cmin cnewer ctime fstype gid group ilname iname inum ipath iregex iwholename links lname "
-    "maxdepth mindepth mmin mtime name newer path perm printf regex regextype samefile size type uid used user "
+    "amin anewer atime cmin cnewer ctime fstype gid group ilname iname inum ipath iregex iwholename "
+    "links lname "
+    "maxdepth mindepth mmin mtime name newer path perm printf regex regextype samefile size type uid "
+    "used user "
     "wholename xtype context files0-from Bmin Bnewer Btime flags".split()
 )
 _FIND_RUNS: Final = frozenset(("exec", "execdir", "ok", "okdir"))
@@ -22,7 +24,7 @@ def _finds(parsed: Parsed, _context: Context) -> Description:
     """find: start points come first, then an expression; -delete removes what it matches."""
     words = parsed.words
     at = 0
-    while at < len(words) and words[at].value in ("-H", "-L", "-P", "-E", "-X", "-d", "-s", "-x") or (
+    while (at < len(words) and words[at].value in ("-H", "-L", "-P", "-E", "-X", "-d", "-s", "-x")) or (
         at < len(words) and words[at].value.startswith(("-D", "-O"))
     ):
         at += 1
@@ -68,7 +70,10 @@ def _finds(parsed: Parsed, _context: Context) -> Description:
         operations.append(Operation.WRITE)
         targets += aimed(Access.WRITE, written)
     return Description(
-        known=True, operations=unique(operations), targets=tuple(targets), details=tuple(dict.fromkeys(details))
+        known=True,
+        operations=unique(operations),
+        targets=tuple(targets),
+        details=tuple(dict.fromkeys(details)),
     )
 
 
@@ -163,7 +168,8 @@ def _searched(
 
 
 _GREP: Final = (
-    "# ~ e,regexp= f,file= m,max-count= A,after-context= B,before-context= C,context= D,devices= d,directories= "
+    "# ~ e,regexp= f,file= m,max-count= A,after-context= B,before-context= C,context= D,devices= "
+    "d,directories= "
     "binary-files= color? colour? include= exclude= exclude-from= exclude-dir= label= r,recursive "
     "R,dereference-recursive l,files-with-matches L,files-without-match c,count q,quiet,silent"
 )
@@ -182,17 +188,25 @@ PROGRAMS: Final = (
             "find": "search list:./**",
             "find a -exec rm {} ;": "search execute list:a/** +child-command",
             "find a -fprint out -name -delete": "search write list:a/** write:out",
-            "find a -exec cat {} + -delete": "search execute delete list:a/** delete:a/** +child-command +recursive",
+            "find a -exec cat {} + -delete": (
+                "search execute delete list:a/** delete:a/** +child-command +recursive"
+            ),
             "find --help": "preview",
         },
         style=Style.DASHED,
     ),
     program(
         "fd fdfind",
-        "~ t,type= e,extension= E,exclude= d,max-depth= min-depth= exact-depth= S,size= o,owner= changed-within= "
-        "changed-before= c,color= j,threads= search-path= base-directory= x,exec X,exec-batch max-results= format=",
+        "~ t,type= e,extension= E,exclude= d,max-depth= min-depth= exact-depth= S,size= o,owner= "
+        "changed-within= "
+        "changed-before= c,color= j,threads= search-path= base-directory= x,exec X,exec-batch "
+        "max-results= format=",
         _fd,
-        {"fd -e py x src": "search list:src/**", "fd x -x rm": "search execute list:./** +child-command", "fd": "search list:./**"},
+        {
+            "fd -e py x src": "search list:src/**",
+            "fd x -x rm": "search execute list:./** +child-command",
+            "fd": "search list:./**",
+        },
     ),
     program(
         "grep egrep fgrep zgrep zegrep zfgrep bzgrep xzgrep ggrep rgrep pcregrep pcre2grep",
@@ -210,9 +224,12 @@ PROGRAMS: Final = (
     ),
     program(
         "rg ag ack ack-grep ugrep",
-        "~ e,regexp= f,file= A,after-context= B,before-context= C,context= g,glob= iglob= m,max-count= t,type= "
-        "T,type-not= M,max-columns= r,replace= E,encoding= j,threads= d,max-depth= pre= pre-glob= color= colors= "
-        "sort= sortr= max-filesize= type-add= ignore-file= l,files-with-matches c,count files type-list q,quiet "
+        "~ e,regexp= f,file= A,after-context= B,before-context= C,context= g,glob= iglob= m,max-count= "
+        "t,type= "
+        "T,type-not= M,max-columns= r,replace= E,encoding= j,threads= d,max-depth= pre= pre-glob= "
+        "color= colors= "
+        "sort= sortr= max-filesize= type-add= ignore-file= l,files-with-matches c,count files "
+        "type-list q,quiet "
         "G,file-search-regex= depth= ignore= pager= engine= context-separator=",
         _ripgreps,
         {

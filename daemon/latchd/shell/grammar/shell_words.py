@@ -102,49 +102,193 @@ def _names(parsed: Parsed, _context: Context) -> Description:
 
 
 PROGRAMS: Final = (
-    program("env genv", "i,ignore-environment 0,null u,unset= C,chdir= S,split-string= v,debug block-signal? default-signal? "
-        "ignore-signal? list-signal-handling P= a,argv0=", _env,
-        {"env": "@", "env -0": "@", "env A=1": "@", "env -u X": "@", "env -i": "@", "env -i A=1": "@", "env A=1 make": "@",
-         "env -S 'make x'": "@", "env --help": "@"}, style=Style.LEADING),
-    program("printenv gprintenv", "0,null", _printenv, {"printenv": "@", "printenv HOME": "@", "printenv --version": "@"}),
-    program("set", "~", _set, {"set": "@", "set -e": "@", "set -- a b": "@", "set +o": "@"}, previews=""),
-    program("export", "p n f", _export, {"export": "@", "export -p": "@", "export A=1": "@", "export -n A": "@"},
-        style=Style.LEADING, previews=""),
-    program("declare typeset", "p x f F i a A r n l u g t I", _declare,
-        {"declare": "@", "declare -p": "@", "declare -x": "@", "declare -px A": "@", "declare -x A=1": "@", "declare -f": "@",
-         "declare -i n": "@"}, style=Style.LEADING, previews=""),
-    program("local readonly", "p f a A r x i n l u g", silent, {"local a=1": "@", "readonly -p": "@"}, previews=""),
-    program("history fc", "~ c d= a n r w p s e= l", _history, {"history": "@", "history -c": "@", "history -d 5": "@", "history 20": "@"},
-        previews=""),
-    program("unset", "f v n", _unset, {"unset A": "@", "unset HISTFILE": "@"}, previews=""),
-    program("echo gecho printf gprintf", "~", neutral, {"echo a b": "@", "echo -n -- --help": "@", "printf %s a": "@"}, style=Style.LEADING, previews=""),
-    program("cd pushd popd dirs chdir z zoxide", "L P e n l p v", _cd, {"cd a": "@", "cd": "@", "cd -": "@", "popd": "@"}, previews=""),
-    program("test [", "~", _test, {"test -f a": "@", "[ -d a -a x = y ]": "@", "test x = y": "@"}, previews=""),
-    program("[[", "~", _test, {"[[ -e a ]]": "@"}, previews=""),
-    program("true false : exit return break continue shift wait getopts let ulimit umask shopt bind enable disown fg bg jobs hash "
-        "times suspend logout caller complete compopt builtin coproc setopt unsetopt autoload zmodload emulate zstyle compinit",
-        "~", silent, {"true": "@", ": ": "@", "shopt -s globstar": "@", "exit 1": "@"}, previews=""),
-    program("alias unalias", "p a", _alias, {"alias": "@", "alias g=git": "@"}, previews=""),
-    program("trap", "l p", _trap, {"trap 'rm x' EXIT": "@"}, previews=""),
-    program("eval", "", executes, {"eval x": "@"}, style=Style.LEADING, previews=""),
-    program("read mapfile readarray", "~ a= d= i= n= N= p= t= u= O= s= c= C=", _mapfile, {"read -r a": "@", "mapfile -t a": "@"}, previews=""),
-    program("type which whence where whereis compgen", "~ A= G= W= P= S= X= C= F=", _names,
-        {"which ls": "@", "compgen -v": "@"}, previews=""),
-    program("command", "p v V", lambda parsed, context: Description(known=True, details=("names-only",)) if parsed.has("v", "V")
-        else executes(parsed, context), {"command -v git": "@", "command ls": "@"}, style=Style.LEADING, previews=""),
-    program("sleep gsleep usleep yes gyes seq gseq jot shuf gshuf numfmt factor expr gexpr bc dc cal ncal date gdate basename "
-        "gbasename dirname gdirname pwd gpwd clear reset tput tty stty locale getconf nproc arch pathchk tsort  cowsay "
+    program(
+        "env genv",
+        "i,ignore-environment 0,null u,unset= C,chdir= S,split-string= v,debug block-signal? default-signal? "
+        "ignore-signal? list-signal-handling P= a,argv0=",
+        _env,
+        {
+            "env": "environment_read",
+            "env -0": "environment_read",
+            "env A=1": "environment_read",
+            "env -u X": "environment_read",
+            "env -i": "",
+            "env -i A=1": "",
+            "env A=1 make": "execute +child-command",
+            "env -S 'make x'": "execute +child-command",
+            "env --help": "preview",
+        },
+        style=Style.LEADING,
+    ),
+    program(
+        "printenv gprintenv",
+        "0,null",
+        _printenv,
+        {
+            "printenv": "environment_read",
+            "printenv HOME": "environment_read",
+            "printenv --version": "preview",
+        },
+    ),
+    program(
+        "set",
+        "~",
+        _set,
+        {"set": "environment_read", "set -e": ">none", "set -- a b": ">none", "set +o": ">none"},
+        previews="",
+    ),
+    program(
+        "export",
+        "p n f",
+        _export,
+        {
+            "export": "environment_read",
+            "export -p": "environment_read",
+            "export A=1": ">none",
+            "export -n A": ">none",
+        },
+        style=Style.LEADING,
+        previews="",
+    ),
+    program(
+        "declare typeset",
+        "p x f F i a A r n l u g t I",
+        _declare,
+        {
+            "declare": "environment_read",
+            "declare -p": "environment_read",
+            "declare -x": "environment_read",
+            "declare -px A": "environment_read",
+            "declare -x A=1": ">none",
+            "declare -f": "",
+            "declare -i n": ">none",
+        },
+        style=Style.LEADING,
+        previews="",
+    ),
+    program(
+        "local readonly",
+        "p f a A r x i n l u g",
+        silent,
+        {"local a=1": ">none", "readonly -p": ">none"},
+        previews="",
+    ),
+    program(
+        "history fc",
+        "~ c d= a n r w p s e= l",
+        _history,
+        {
+            "history": "read",
+            "history -c": "config_change +history-tamper",
+            "history -d 5": "config_change +history-tamper",
+            "history 20": "read",
+        },
+        previews="",
+    ),
+    program(
+        "unset", "f v n", _unset, {"unset A": ">none", "unset HISTFILE": "+history-tamper >none"}, previews=""
+    ),
+    program(
+        "echo gecho printf gprintf",
+        "~",
+        neutral,
+        {"echo a b": "", "echo -n -- --help": "", "printf %s a": ""},
+        style=Style.LEADING,
+        previews="",
+    ),
+    program(
+        "cd pushd popd dirs chdir z zoxide",
+        "L P e n l p v",
+        _cd,
+        {"cd a": "metadata:a >none", "cd": ">none", "cd -": ">none", "popd": ">none"},
+        previews="",
+    ),
+    program(
+        "test [",
+        "~",
+        _test,
+        {"test -f a": "metadata:a >none", "[ -d a -a x = y ]": "metadata:a >none", "test x = y": ">none"},
+        previews="",
+    ),
+    program("[[", "~", _test, {"[[ -e a ]]": "metadata:a >none"}, previews=""),
+    program(
+        "true false : exit return break continue shift wait getopts let ulimit umask shopt bind enable "
+        "disown fg bg jobs hash "
+        "times suspend logout caller complete compopt builtin coproc setopt unsetopt autoload zmodload "
+        "emulate zstyle compinit",
+        "~",
+        silent,
+        {"true": ">none", ": ": ">none", "shopt -s globstar": ">none", "exit 1": ">none"},
+        previews="",
+    ),
+    program("alias unalias", "p a", _alias, {"alias": "", "alias g=git": "config_change"}, previews=""),
+    program("trap", "l p", _trap, {"trap 'rm x' EXIT": "execute +child-command"}, previews=""),
+    program("eval", "", executes, {"eval x": "execute"}, style=Style.LEADING, previews=""),
+    program(
+        "read mapfile readarray",
+        "~ a= d= i= n= N= p= t= u= O= s= c= C=",
+        _mapfile,
+        {"read -r a": "<stdin >none", "mapfile -t a": "<stdin >none"},
+        previews="",
+    ),
+    program(
+        "type which whence where whereis compgen",
+        "~ A= G= W= P= S= X= C= F=",
+        _names,
+        {"which ls": "+names-only", "compgen -v": "+names-only"},
+        previews="",
+    ),
+    program(
+        "command",
+        "p v V",
+        lambda parsed, context: (
+            Description(known=True, details=("names-only",))
+            if parsed.has("v", "V")
+            else executes(parsed, context)
+        ),
+        {"command -v git": "+names-only", "command ls": "execute"},
+        style=Style.LEADING,
+        previews="",
+    ),
+    program(
+        "sleep gsleep usleep yes gyes seq gseq jot shuf gshuf numfmt factor expr gexpr bc dc cal ncal "
+        "date gdate basename "
+        "gbasename dirname gdirname pwd gpwd clear reset tput tty stty locale getconf nproc arch "
+        "pathchk tsort  cowsay "
         "figlet banner fortune sl cmatrix lolcat uuidgen mcookie pwgen apg units",
-        "# ~ d,date= f,file= s,set= r,reference= a,multiple suffix= n,count= w=", neutral,
-        {"sleep 1": "@", "date +%F": "@", "seq 1 10": "@", "basename a/b .c": "@", "expr 1 + 2": "@"}),
-    program("whoami gwhoami id gid groups who w users last lastb lastlog finger logname uname guname hostname hostid uptime "
-        "arch_ lscpu lsmem lspci lsusb lsmod lshw dmidecode sw_vers system_profiler free vmstat iostat mpstat sar nvidia-smi "
-        "sensors acpi timedatectl locale-gen  lsb_release neofetch fastfetch screenfetch inxi getfacl lsattr getcap "
+        "# ~ d,date= f,file= s,set= r,reference= a,multiple suffix= n,count= w=",
+        neutral,
+        {"sleep 1": "", "date +%F": "", "seq 1 10": "", "basename a/b .c": "", "expr 1 + 2": ""},
+    ),
+    program(
+        "whoami gwhoami id gid groups who w users last lastb lastlog finger logname uname guname "
+        "hostname hostid uptime "
+        "arch_ lscpu lsmem lspci lsusb lsmod lshw dmidecode sw_vers system_profiler free vmstat iostat "
+        "mpstat sar nvidia-smi "
+        "sensors acpi timedatectl locale-gen  lsb_release neofetch fastfetch screenfetch inxi getfacl "
+        "lsattr getcap "
         "ipcs quota modinfo",
-        "~ c= d= n= s= u= b= t=", neutral, {"whoami": "@", "uname -a": "@", "free -h": "@", "id -u me": "@"}),
-    program("xclip xsel pbcopy wl-copy clip", "~ selection= i o d= t=", filters, {"pbcopy": "@", "xclip -selection clip": "@"}),
-    program("pbpaste wl-paste", "~", neutral, {"pbpaste": "@"}),
-    program("script asciinema tmux screen zellij", "~ c,command= S= L= t= f= n= s=", executes, {"tmux ls": "@", "screen -r x": "@"}),
-    program("logger wall write notify-send terminal-notifier say open xdg-open start", "~ t= p= f= a= u=", acts(Operation.EXECUTE),
-        {"logger x": "@", "open .": "@"}),
+        "~ c= d= n= s= u= b= t=",
+        neutral,
+        {"whoami": "", "uname -a": "", "free -h": "", "id -u me": ""},
+    ),
+    program(
+        "xclip xsel pbcopy wl-copy clip",
+        "~ selection= i o d= t=",
+        filters,
+        {"pbcopy": "<stdin", "xclip -selection clip": "<stdin"},
+    ),
+    program("pbpaste wl-paste", "~", neutral, {"pbpaste": ""}),
+    program(
+        "script asciinema tmux screen zellij",
+        "~ c,command= S= L= t= f= n= s=",
+        executes,
+        {"tmux ls": "execute", "screen -r x": "execute"},
+    ),
+    program(
+        "logger wall write notify-send terminal-notifier say open xdg-open start",
+        "~ t= p= f= a= u=",
+        acts(Operation.EXECUTE),
+        {"logger x": "execute", "open .": "execute"},
+    ),
 )

@@ -7,10 +7,13 @@ from typing import Final
 from latch_contracts.facts import Operation
 
 _DROPS: Final = frozenset(
-    "TABLE DATABASE SCHEMA INDEX VIEW MATERIALIZED COLUMN USER ROLE SEQUENCE FUNCTION PROCEDURE TRIGGER TYPE EXTENSION KEYSPACE "
+    "TABLE DATABASE SCHEMA INDEX VIEW MATERIALIZED COLUMN USER ROLE SEQUENCE FUNCTION PROCEDURE "
+    "TRIGGER TYPE EXTENSION KEYSPACE "
     "COLLECTION TABLESPACE OWNED PARTITION IF".split()
 )
-_READS: Final = frozenset("SELECT SHOW EXPLAIN DESCRIBE DESC WITH VALUES USE PRAGMA SET BEGIN COMMIT ROLLBACK END HELP STATUS".split())
+_READS: Final = frozenset(
+    "SELECT SHOW EXPLAIN DESCRIBE DESC WITH VALUES USE PRAGMA SET BEGIN COMMIT ROLLBACK END HELP STATUS".split()
+)
 
 
 def statements(text: str) -> list[list[str]]:
@@ -71,7 +74,9 @@ def _loses(words: list[str]) -> bool:
 def _always(words: list[str]) -> bool:
     """WHERE 1=1, WHERE true: no condition at all."""
     condition = words[words.index("WHERE") + 1 :]
-    return condition in (["1"], ["TRUE"], ["1", "1"], ["Q", "Q"]) or (len(condition) == 2 and condition[0] == condition[1])
+    return condition in (["1"], ["TRUE"], ["1", "1"], ["Q", "Q"]) or (
+        len(condition) == 2 and condition[0] == condition[1]
+    )
 
 
 def operations(text: str) -> tuple[Operation, ...]:

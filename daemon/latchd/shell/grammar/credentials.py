@@ -1,0 +1,273 @@
+"""Programs whose business is secrets, and the agents themselves when told to skip their own checks."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from latch_contracts.facts import Access, Operation
+
+from .description import UNKNOWN, Context, Description
+from .options import Parsed
+from .program import acts, aimed, program
+from .verbs import ASKS, HARMLESS, by_verb, with_files
+
+_READ: Final = (Operation.CREDENTIAL_READ,)
+
+_VAULTS: Final = """
+kv get | read | print token | token lookup | kv list | unwrap | ssh | login --token-only | write -field* |\
+    get | secrets get | secrets list | secrets download | secrets | run | export | item get | read * |\
+    inject | document get | show | ls --show | find --show | cat | view | decrypt | dump-keychain |\
+    find-*-password | lookup | search --unlock | print | pipe | request | env --show | reveal | edit |\
+    otp | clip | read-secret | list items | get item | exec | credential : credential_read
+status | version | list | ls | help | path-help | vault list | item list | account list | whoami | sync |\
+    lock | generate | find | projects | configs | environments | setup | keys | create-keychain |\
+    list-keychains | show-keychain-info :
+kv delete | kv destroy | delete | kv metadata delete | item delete | secrets delete | destroy | rm |\
+    remove | delete-*-password | delete-keychain | clear : delete +cloud-loss
+kv put | write | set | insert | store | add | add-*-password | import | login | logout | unlock-keychain |\
+    init | policy | auth | secrets set | secrets enable | encrypt | rekey | create | rotate | generate * |\
+    item create | item edit | configure | git | mv | cp : config_change
+"""
+
+
+def _vault(parsed: Parsed, description: Description, context: Context) -> Description:
+    return with_files("file identity in")(parsed, description, context)
+
+
+def _pass(parsed: Parsed, context: Context) -> Description:
+    """pass and gopass: a bare name shows the secret."""
+    words = [word.value for word in parsed.operands]
+    if not words or words[0] in (
+        "ls",
+        "list",
+        "find",
+        "search",
+        "version",
+        "help",
+        "init",
+        "generate",
+        "insert",
+        "git",
+        "sync",
+        "grep",
+    ):
+        return HARMLESS
+    if words[0] in ("rm", "remove", "delete"):
+        return Description(known=True, operations=(Operation.DELETE,))
+    return Description(known=True, operations=_READ)
+
+
+def _gpg(parsed: Parsed, _context: Context) -> Description:
+    if parsed.has("export-secret-keys", "export-secret-subkeys", "export-ssh-key", "export-secret-key"):
+        return Description(known=True, operations=_READ, targets=aimed(Access.WRITE, parsed.values("output")))
+    if parsed.has("delete-secret-keys", "delete-secret-and-public-key", "delete-secret-key"):
+        return Description(known=True, operations=(Operation.DELETE, Operation.CONFIG_CHANGE))
+    written = parsed.values("output")
+    network = parsed.has(
+        "recv-keys", "send-keys", "search-keys", "refresh-keys", "keyserver", "fetch-keys", "receive-keys"
+    )
+    decrypts = parsed.has("decrypt")
+    return Description(
+        known=True,
+        operations=(
+            *(_READ if decrypts else ()),
+            *((Operation.DECODE,) if decrypts else ()),
+            *((Operation.READ,) if parsed.operands else ()),
+            *((Operation.CONNECT,) if network else ()),
+            *((Operation.CONFIG_CHANGE,) if parsed.has("import", "edit-key", "delete-keys") else ()),
+            *((Operation.WRITE,) if written else ()),
+        ),
+        targets=(*aimed(Access.READ, parsed.operands if not network else ()), *aimed(Access.WRITE, written)),
+        reads_stdin=not parsed.operands,
+        writes_stdout=not written,
+    )
+
+
+def _age(parsed: Parsed, _context: Context) -> Description:
+    written = parsed.values("output")
+    return Description(
+        known=True,
+        operations=(
+            *(_READ if parsed.has("decrypt") else ()),
+            Operation.READ,
+            *((Operation.WRITE,) if written else ()),
+        ),
+        targets=(
+            *aimed(Access.READ, (*parsed.operands, *parsed.values("identity"))),
+            *aimed(Access.WRITE, written),
+        ),
+        reads_stdin=not parsed.operands,
+        writes_stdout=not written,
+    )
+
+
+def _keygen(parsed: Parsed, _context: Context) -> Description:
+    """ssh-keygen: -y prints the public half of a private key; a new key is written at -f."""
+    if parsed.has("l", "F", "B", "Q", "L"):
+        return Description(known=True, targets=aimed(Access.METADATA, parsed.values("f")))
+    if parsed.has("y"):
+        return Description(known=True, operations=_READ, targets=aimed(Access.READ, parsed.values("f")))
+    if parsed.has("R"):
+        return Description(known=True, operations=(Operation.CONFIG_CHANGE,))
+    return Description(
+        known=True, operations=(Operation.WRITE,), targets=aimed(Access.WRITE, parsed.values("f"))
+    )
+
+
+def _ssh_add(parsed: Parsed, _context: Context) -> Description:
+    if parsed.has("l", "L"):
+        return HARMLESS
+    return Description(
+        known=True, operations=(Operation.CONFIG_CHANGE,), targets=aimed(Access.METADATA, parsed.operands)
+    )
+
+
+_BYPASS: Final = (
+    "dangerously-skip-permissions", "allow-dangerously-skip-permissions", "dangerously-bypass-approvals-and-sandbox", "full-auto",
+    "yolo", "allow-all-tools", "allow-all-paths", "no-sandbox", "dangerously-allow-all", "trust-all-tools", "yes-always",
+)  # fmt: skip
+
+
+def _agent(parsed: Parsed, _context: Context) -> Description:
+    """A coding agent started from a coding agent; with its checks off it is a bypass of this one's."""
+    modes = {
+        word.value
+        for word in parsed.values("permission-mode", "sandbox", "ask-for-approval", "approval-mode")
+    }
+    bypass = parsed.has(*_BYPASS) or bool(
+        modes & {"bypassPermissions", "danger-full-access", "never", "yolo"}
+    )
+    return Description(
+        known=True,
+        operations=(Operation.EXECUTE, *((Operation.POLICY_BYPASS,) if bypass else ())),
+        reads_stdin=True,
+    )
+
+
+PROGRAMS: Final = (
+    program(
+        "vault op bw doppler infisical lpass security secret-tool kwallet-query keyring sops "
+        "ansible-vault systemd-creds keyctl chamber berglas akeyless conjur "
+        "cmdkey aws-vault teller envchain summon",
+        "~ field= address= namespace= f,file= i,identity= k,key= d,decrypt e,encrypt w show token-only "
+        "unlock s= a= format= output-type= in-place r n=",
+        by_verb(_VAULTS, UNKNOWN, _vault),
+        {
+            "vault kv get secret/x": "credential_read",
+            "op read op://v/i/f": "credential_read",
+            "op item get x": "credential_read",
+            "security find-generic-password -w -s x": "credential_read",
+            "vault status": "",
+            "sops decrypt a.yaml": "credential_read",
+            "ansible-vault view a.yml": "credential_read",
+            "secret-tool lookup a b": "credential_read",
+            "doppler secrets": "credential_read",
+            "vault kv delete secret/x": "delete +cloud-loss",
+        },
+    ),
+    program(
+        "pass gopass passage",
+        "~ c,clip o",
+        _pass,
+        {"pass show x": "credential_read", "pass x": "credential_read", "pass ls": ""},
+    ),
+    program(
+        "gpg gpg2 gpgv",
+        "~ o,output= r,recipient= u,local-user= homedir= keyserver= d,decrypt e,encrypt s,sign "
+        "c,symmetric import export-secret-keys "
+        "export-secret-subkeys export-ssh-key export-secret-key recv-keys receive-keys send-keys "
+        "search-keys refresh-keys fetch-keys delete-keys edit-key "
+        "delete-secret-keys delete-secret-key delete-secret-and-public-key passphrase= "
+        "passphrase-file= passphrase-fd= default-key= trust-model= k,list-keys K,list-secret-keys "
+        "verify",
+        _gpg,
+        {
+            "gpg --export-secret-keys x": "credential_read",
+            "gpg -d a.gpg": "credential_read decode read read:a.gpg",
+            "gpg --verify a.sig a": "read read:a.sig read:a",
+            "gpg --recv-keys X": "read connect",
+            "gpg -e -r me a": "read read:a",
+        },
+    ),
+    program(
+        "age rage",
+        "~ d,decrypt e,encrypt i,identity= r,recipient= R= o,output= p",
+        _age,
+        {
+            "age -d -i k a.age": "credential_read read read:a.age read:k",
+            "age -r x -o a.age a": "read write read:a write:a.age >none",
+        },
+    ),
+    program(
+        "ssh-keygen",
+        "~ f= t= b= C= N= P= R= F= l y B Q L I= n= O= V= s= D= m= E=",
+        _keygen,
+        {
+            "ssh-keygen -y -f k": "credential_read read:k",
+            "ssh-keygen -t ed25519 -f k": "write write:k",
+            "ssh-keygen -lf k": "metadata:k",
+        },
+    ),
+    program(
+        "ssh-add ssh-agent ssh-keyscan",
+        "~ l L d D t= T= p=",
+        _ssh_add,
+        {"ssh-add k": "config_change metadata:k", "ssh-add -l": ""},
+    ),
+    program(
+        "docker-credential-desktop docker-credential-osxkeychain docker-credential-pass "
+        "docker-credential-secretservice docker-credential-ecr-login docker-credential-gcloud "
+        "docker-credential-wincred",
+        "~",
+        by_verb("get | list : credential_read\nstore | erase : config_change\nversion :", UNKNOWN),
+        {
+            "docker-credential-pass get": "credential_read",
+            "docker-credential-desktop list": "credential_read",
+        },
+    ),
+    program(
+        "certbot acme.sh mkcert step keytool",
+        "~",
+        acts(Operation.CONFIG_CHANGE),
+        {"mkcert localhost": "config_change"},
+    ),
+    program(
+        "claude codex gemini opencode cursor-agent copilot amp aider goose crush kimi qwen pi droid auggie",
+        "~ p,print m,model= permission-mode= s,sandbox? a,ask-for-approval= "
+        "approval-mode= dangerously-skip-permissions allow-dangerously-skip-permissions "
+        "dangerously-bypass-approvals-and-sandbox full-auto y,yolo allow-all-tools "
+        "allow-all-paths no-sandbox dangerously-allow-all trust-all-tools yes-always c= config= "
+        "add-dir= output-format= r,resume?",
+        _agent,
+        {
+            "claude -p x": "execute <stdin",
+            "claude --dangerously-skip-permissions": "execute policy_bypass <stdin",
+            "codex --dangerously-bypass-approvals-and-sandbox": "execute policy_bypass <stdin",
+            "gemini --yolo": "execute policy_bypass <stdin",
+            "claude --permission-mode bypassPermissions": "execute policy_bypass <stdin",
+        },
+    ),
+    program(
+        "hg svn bzr fossil jj darcs",
+        "~ R,repository= r,rev= m,message= u= cwd= C,clean f,force",
+        by_verb(
+            """
+update --clean | up --clean | co --clean | checkout --clean | revert | purge | clean | strip | histedit | rollback | cleanup --remove* | abandon | restore | undo | op restore : work_loss +discard-work
+push --force : connect work_loss +remote-loss
+clone | pull | incoming | outgoing | fetch | git fetch | git clone | checkout | co | export | switch : connect fetch
+push | commit | ci | git push : connect
+status | st | diff | log | annotate | blame | cat | info | ls | list | id | identify | heads | branches | tags | summary | show | help | version | root | paths :
+add | rm | remove | mv | move | copy | cp | merge | branch | tag | init | resolve | update | up | new | describe | bookmark | rebase | shelve | unshelve | squash | edit | split : write
+""",
+            ASKS,
+        ),
+        {
+            "hg update -C": "work_loss +discard-work",
+            "svn revert a": "work_loss +discard-work",
+            "hg status": "",
+            "svn checkout https://example.com/a": "connect fetch",
+            "hg purge": "work_loss +discard-work",
+            "jj log": "",
+        },
+    ),
+)
