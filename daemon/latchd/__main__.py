@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import gc
 import os
 import stat
 import sys
@@ -126,6 +127,7 @@ class _Said:
 
     def started(self, value: str = "") -> None:
         print(value, file=sys.stderr, flush=True)
+        gc.freeze()  # what lives now lives to the end; no later collection has to look at it
 
 
 def _content(path: Path) -> bytes:

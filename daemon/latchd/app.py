@@ -6,7 +6,6 @@ connections, which outlive the listeners.
 
 from __future__ import annotations
 
-import gc
 import os
 import signal
 from collections.abc import AsyncIterator, Callable
@@ -80,7 +79,6 @@ async def serve(parts: Parts, *, task_status: trio.TaskStatus[str] = trio.TASK_S
                         deaf = await _first_that_does_not_answer(parts)
                         if not deaf:
                             hub.publish(engine.health(engine.health_word, f"latchd {parts.version} started"))
-                            gc.freeze()  # what lives from here to the end needs no collecting
                             ready = ready_line(parts)
                             parts.notifier.ready(ready)
                             task_status.started(f"latchd: {ready}")

@@ -6,10 +6,12 @@ are written in a thread: a journal or a pipe that nobody empties must not stop a
 
 from __future__ import annotations
 
+import contextlib
 import enum
 import logging
 import time
 import traceback
+from collections import deque
 from collections.abc import Mapping
 from typing import Any, BinaryIO, Final, assert_never
 
@@ -33,9 +35,10 @@ from latch_contracts.records import (
 )
 from latch_contracts.verdict import Action
 from latchd.bell import Bell
-from latchd.hub import Filter, Hub
+from latchd.hub import Filter, Hub, Subscription
 
 _BATCH: Final = 128  # lines per visit to the thread, which costs about 0.1 ms whatever it does
+_LAST_WORDS_SECONDS: Final = 1.0  # at the end, for a reader of the log that is slow or gone
 
 
 class Level(enum.StrEnum):
@@ -89,11 +92,12 @@ class Log:
 
     def __init__(self, out: BinaryIO, form: Format, level: Level) -> None:
         self._form = form
+        self._threshold = _NUMBERS[level]
         render = structlog.processors.JSONRenderer(serializer=_json) if form is Format.JSON else _text
         self._logger: FilteringBoundLogger = structlog.wrap_logger(
             structlog.BytesLogger(out),
             processors=[structlog.processors.add_log_level, render],
-            wrapper_class=structlog.make_filtering_bound_logger(_NUMBERS[level]),
+            wrapper_class=structlog.make_filtering_bound_logger(self._threshold),
         )
 
     def record(self, record: Record) -> None:
@@ -101,16 +105,25 @@ class Log:
         line = human(record) if self._form is Format.HUMAN else kind
         self._logger.log(_NUMBERS[level_of(record)], line, **members)
 
-    def records(self, records: list[Record]) -> None:
-        for record in records:
-            self.record(record)
+    def records(self, records: deque[Record]) -> None:
+        """Each is taken out as it is written, so that what an abandoned thread left can be written later.
+
+        A stderr that is gone stops nothing: the record itself is in the database.
+        """
+        while records:
+            with contextlib.suppress(OSError, ValueError):
+                self.record(records.popleft())
+
+    def shows(self, record: Record) -> bool:
+        return _NUMBERS[level_of(record)] >= self._threshold
 
     def failure(self, error: BaseException) -> None:
         """A fault of our own: where it happened, never the text, which may quote a payload."""
         where = "".join(traceback.format_tb(error.__traceback__))
         name = type(error).__name__
         line = f"internal error: {name}\n{where}" if self._form is Format.HUMAN else "internal-error"
-        self._logger.error(line, error=name, where=where)
+        with contextlib.suppress(OSError, ValueError):
+            self._logger.error(line, error=name, where=where)
 
 
 async def follow(
@@ -119,21 +132,26 @@ async def follow(
     """Log every record that is published, until cancelled; then the ones that are left, if it goes fast."""
     bell = Bell()
     subscription = hub.subscribe(Filter(), bell.ring)
+    batch: deque[Record] = deque()
     task_status.started()
     try:
         while True:
             await bell.wait()
-            while batch := subscription.take(_BATCH):
-                await _write(log, batch)
+            await _write_all(log, batch, subscription)
     finally:
         hub.unsubscribe(subscription)
-        with trio.move_on_after(1, shield=True):
-            while batch := subscription.take(_BATCH):
-                await _write(log, batch)
+        with trio.move_on_after(_LAST_WORDS_SECONDS, shield=True):
+            await _write_all(log, batch, subscription)
 
 
-async def _write(log: Log, batch: list[Record]) -> None:
-    await trio.to_thread.run_sync(log.records, batch, abandon_on_cancel=True)
+async def _write_all(log: Log, batch: deque[Record], subscription: Subscription) -> None:
+    """``batch`` first, then what is queued; when cancelled, what is not written is still in ``batch``."""
+    while True:
+        while not batch:
+            if not (taken := subscription.take(_BATCH)):
+                return
+            batch.extend(record for record in taken if log.shows(record))  # most are not: no thread for them
+        await trio.to_thread.run_sync(log.records, batch, abandon_on_cancel=True)
 
 
 def human(record: Record) -> str:
@@ -186,7 +204,8 @@ def _members(record: Record) -> tuple[str, dict[str, Any]]:
 
 
 def _json(members: Any, **_: Any) -> bytes:
-    return msgspec.json.encode(members)
+    first = {"level": members.pop("level"), "event": members.pop("event")}  # a person greps for these
+    return msgspec.json.encode(first | members)
 
 
 def _text(_logger: Any, _method: str, members: Any) -> bytes:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 from latchd.disk import view, views
@@ -62,7 +61,7 @@ def test_what_can_not_be_asked_is_a_value(tmp_path: Path) -> None:
 
 
 def test_a_dangling_link_is_missing_and_leads_away(tmp_path: Path) -> None:
-    os.symlink("/nowhere/at/all", tmp_path / "gone")
+    (tmp_path / "gone").symlink_to("/nowhere/at/all")
 
     found = view(str(tmp_path / "gone"))
 

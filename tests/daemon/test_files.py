@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from guard_cases import PROJECT, shell, write
-
 from latch_contracts.facts import ActionFacts
 from latchd.files import MAX_PROBES, FileView, Knowledge, Stamp, probe_list
 from latchd.guard.subject import Subject

@@ -44,7 +44,11 @@ def test_an_allow_names_no_rule() -> None:
 def test_the_profile_decides() -> None:
     row = {"command": "curl https://x.example"}
 
-    assert [check_line(row, Policy(profile=profile))["verdict"] for profile in Profile] == ["allow", "allow", "deny"]
+    assert [check_line(row, Policy(profile=profile))["verdict"] for profile in Profile] == [
+        "allow",
+        "allow",
+        "deny",
+    ]
 
 
 def test_a_tool_call_is_judged_by_its_arguments() -> None:
@@ -69,7 +73,16 @@ def test_a_raw_hook_payload_is_read_by_its_connector() -> None:
 def test_facts_have_the_members_that_readers_look_for() -> None:
     found = facts_line({"id": 7, "command": "cat a | sort > b"})
 
-    assert list(found) == ["id", "status", "issues", "commands", "paths", "network", "flows", "enforcement_eligible"]
+    assert list(found) == [
+        "id",
+        "status",
+        "issues",
+        "commands",
+        "paths",
+        "network",
+        "flows",
+        "enforcement_eligible",
+    ]
     assert [command["program"] for command in found["commands"]] == ["cat", "sort"]
     assert json.loads(json.dumps(found)) is not None
 

@@ -72,7 +72,9 @@ def test_every_key_is_read() -> None:
         (b"a = ", "the file is not TOML: invalid value (at end of document)"),
     ],
 )
-def test_what_can_not_be_understood_is_refused_in_one_line_that_names_the_key(config: bytes, says: str) -> None:
+def test_what_can_not_be_understood_is_refused_in_one_line_that_names_the_key(
+    config: bytes, says: str
+) -> None:
     with pytest.raises(PolicyError) as caught:
         parse(config)
 

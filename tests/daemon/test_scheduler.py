@@ -30,6 +30,9 @@ class Bench:
         self.bell = Bell()
         self.watching: Subscription = self.hub.subscribe(Filter(), self.bell.ring)
 
+    def write(self, path: str, content: str) -> None:
+        Path(path).write_text(content)
+
     def told(self) -> list[Record]:
         return self.watching.take(99)
 
@@ -126,7 +129,7 @@ async def test_a_log_that_can_not_start_over_is_taken_between_two_events(
 ) -> None:
     monkeypatch.setattr(scheduler, "CHECKPOINT_SECONDS", 0)
     monkeypatch.setattr(scheduler, "LOG_BYTES", 10)
-    Path(f"{bench.places.database}-wal").write_bytes(bytes(11))
+    bench.write(f"{bench.places.database}-wal", "x" * 11)
     async with trio.open_nursery() as nursery:
         await nursery.start(bench.scheduler.checkpoint_after_records)
         bench.hub.publish(bench.engine.fault("x", ""))
@@ -164,14 +167,13 @@ async def test_a_checkpoint_that_fails_is_told_once(bench: Bench, monkeypatch: p
 async def test_the_spool_is_read_at_the_start_and_whenever_it_is_there(
     bench: Bench, autojump_clock: MockClock
 ) -> None:
-    spool = Path(bench.places.spool)
     line = '{"v":1,"connector":"c","event":"Stop","why":"timeout"}\n'
     gap = GapRecord(what="unreachable", count=1, detail="c Stop: timeout")
-    spool.write_text(line)
+    bench.write(bench.places.spool, line)
     async with trio.open_nursery() as nursery:
         await nursery.start(bench.scheduler.run, SILENT)
         first = bench.told()
-        spool.write_text(line * 2)
+        bench.write(bench.places.spool, line * 2)
         await trio.sleep(LOOK_AROUND_SECONDS - 1)
         between = bench.told()
         await trio.sleep(2)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from guard_cases import HOME, PROJECT, call
 
+from guard_cases import HOME, PROJECT, call
 from latch_contracts.contract import Surface
 from latch_contracts.facts import Access, ActionFacts, Kind, NetAction, Operation, Scope, Status
 from latchd.tool_facts import MAX_PATHS, facts_of
@@ -30,7 +30,9 @@ def test_a_file_tool_is_one_command_with_its_path() -> None:
     found = facts("Read", Surface.READ, paths=("src/a.py",))
 
     assert (found.tool, found.status) == ("read", Status.COMPLETE)
-    assert [(command.kind, command.operations) for command in found.commands] == [(Kind.TOOL, (Operation.READ,))]
+    assert [(command.kind, command.operations) for command in found.commands] == [
+        (Kind.TOOL, (Operation.READ,))
+    ]
     assert paths(found) == [("read", f"{PROJECT}/src/a.py")]
 
 
@@ -90,7 +92,9 @@ def test_the_number_of_paths_is_bounded() -> None:
 
 
 def test_a_fetch_speaks_to_its_host() -> None:
-    found = facts("WebFetch", Surface.FETCH, {"url": "http://169.254.169.254/x"}, urls=("http://169.254.169.254/x",))
+    found = facts(
+        "WebFetch", Surface.FETCH, {"url": "http://169.254.169.254/x"}, urls=("http://169.254.169.254/x",)
+    )
 
     assert [(contact.action, contact.host, contact.scope) for contact in found.network] == [
         (NetAction.DOWNLOAD, "169.254.169.254", Scope.LINK_LOCAL)
@@ -110,6 +114,8 @@ def test_powershell_claims_no_structure() -> None:
     assert (found.status, found.commands) == (Status.UNSUPPORTED, ())
 
 
-@pytest.mark.parametrize("surface", [Surface.READ, Surface.WRITE, Surface.EDIT, Surface.PATCH, Surface.FETCH, Surface.SHELL])
+@pytest.mark.parametrize(
+    "surface", [Surface.READ, Surface.WRITE, Surface.EDIT, Surface.PATCH, Surface.FETCH, Surface.SHELL]
+)
 def test_a_missing_argument_is_invalid(surface: Surface) -> None:
     assert facts("Tool", surface).status is Status.INVALID

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -54,7 +53,7 @@ class Clone:
 
 
 @pytest.fixture(scope="module")
-def clone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Clone]:
+def clone(tmp_path_factory: pytest.TempPathFactory) -> Clone:
     clone = Clone(tmp_path_factory.mktemp("fresh"))
     done = subprocess.run(
         ["git", "clone", "-q", "--no-hardlinks", str(REPOSITORY), str(clone.path)],
@@ -64,7 +63,7 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Clone]:
     )
     if done.returncode:
         pytest.skip(f"this tree can't be cloned: {done.stderr.decode().strip()}")
-    yield clone
+    return clone
 
 
 def made(done: subprocess.CompletedProcess[bytes]) -> str:

@@ -1,4 +1,4 @@
-"""When something breaks in the middle of a run, calls are refused, nothing is promoted, and the gap is told."""
+"""When something breaks in the middle of a run, calls are refused, nothing is promoted, the gap is told."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from live.stage import Stage
 pytestmark = pytest.mark.live
 
 _NO_DAEMON = "latchd is not running, so nothing can judge this call; start it with `latchctl up`"
+
+_WAIT = "while ! test -e {go}; do sleep 0.1; done; echo late"  # a long `sleep` Claude Code refuses by itself
 
 
 def test_without_the_daemon_every_call_is_refused_until_it_is_back(guarded: Stage) -> None:
@@ -47,11 +49,9 @@ def test_what_was_answered_without_the_daemon_is_a_gap_when_it_is_back(guarded: 
 
 def test_a_result_that_comes_after_a_crash_still_finds_its_call(guarded: Stage) -> None:
     """The proposal was durable before it was answered, so the next daemon knows it."""
-    begun = guarded.project / "begun"
     go = guarded.project / "go"
-    waiting = f"touch {begun}; while ! test -e {go}; do sleep 0.1; done; echo late"
     with guarded.converse() as agent:
-        agent.start(bash("toolu_1", waiting))
+        agent.start(bash("toolu_1", _WAIT.format(go=go)))
         guarded.first_record("verdict")
         guarded.kill_daemon()
         guarded.start_daemon()
@@ -92,7 +92,7 @@ def test_a_call_during_which_the_agent_ends_is_no_step(
     guarded: Stage, number: signal.Signals, state: str, sessions: list[bool]
 ) -> None:
     with guarded.converse() as agent:
-        agent.start(bash("toolu_1", "sleep 30"))
+        agent.start(bash("toolu_1", _WAIT.format(go=guarded.project / "never")))
         guarded.first_record("verdict")
         agent.signal(number)
 

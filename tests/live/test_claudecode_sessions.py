@@ -128,7 +128,7 @@ def test_settings_that_leave_the_hooks_alone_may_change(guarded: Stage) -> None:
 
 
 def test_what_a_project_switches_off_before_the_start_is_beyond_user_level_hooks(guarded: Stage) -> None:
-    """The limit that docs/connectors/claudecode.md admits: no hook starts, so nothing can be refused or known."""
+    """The limit that docs/connectors/claudecode.md admits: no hook starts, so nothing is refused or known."""
     settings = guarded.project / ".claude" / "settings.json"
     settings.parent.mkdir()
     settings.write_text('{"disableAllHooks": true}', encoding="utf-8")

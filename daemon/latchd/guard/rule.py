@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import msgspec
 
-from latch_contracts.verdict import Finding, Severity
+from latch_contracts.verdict import Finding, Route, Severity
 from latchd.guard.groups import Group
 from latchd.guard.subject import Subject
 
@@ -37,6 +37,7 @@ class Rule(msgspec.Struct, frozen=True):
     check: Callable[[Subject], Iterator[Hit]]
     denies: tuple[str, ...] = ()
     passes: tuple[str, ...] = ()
+    route: Route = Route.SEMANTIC
 
     def findings(self, subject: Subject) -> Iterator[Finding]:
         """What the rule finds, in segment order, each thing once."""
@@ -52,6 +53,7 @@ class Rule(msgspec.Struct, frozen=True):
                 reason=_reason(self.id, subject.segment(hit.command_id), hit),
                 command_id=hit.command_id,
                 target=hit.target,
+                route=self.route,
             )
 
 

@@ -46,7 +46,7 @@ def assign(listing: Listing, program: Program, node: Node, scope: Scope, variabl
     name = _name(text, name_node)
     subscript = name_node.kind == "subscript"
     if subscript:
-        inner = lex(text, name_node.start, name_node.end, program.spans, Style.LOOSE)
+        inner = lex(text, name_node.start, name_node.end, program.spans, Style.ARITHMETIC)
         listing.heed(inner)
         listing.evaluates = True
         listing.codes(program, inner.codes, scope, variables)

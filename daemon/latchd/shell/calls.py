@@ -12,7 +12,7 @@ from latch_contracts.facts import Argument, End, Issue, Kind, Reach, Wrapper
 from latchd.shell.assignments import assign, prefix_details
 from latchd.shell.builtins import apply_builtin, evaluated_names, output_text
 from latchd.shell.lex import Code, Flag, Style, lex
-from latchd.shell.listing import NO_INPUT, SOME_INPUT, Edge, Input, Listing, Raw, Scope
+from latchd.shell.listing import SOME_INPUT, Edge, Input, Listing, Raw, Scope
 from latchd.shell.parse import Node, Program
 from latchd.shell.redirects import Redirected, read_redirects
 from latchd.shell.unwrap import Child, program_name, suspected_tail, unwrap
@@ -46,7 +46,7 @@ def command(
 ) -> tuple[int, ...]:
     """A `command` node with the redirections that stand beside it."""
     own = [child for child in node.children if child.kind in _REDIRECTS]
-    redirected = read_redirects(listing, program, [*own, *redirects], scope, variables)
+    redirected = read_redirects(listing, program, [*own, *redirects], variables)
     spans = [
         (child.start, child.end)
         for child in node.children
@@ -83,7 +83,7 @@ def declaration(
 ) -> tuple[int, ...]:
     """export, declare, local, readonly, typeset, unset: builtins with a syntax of their own."""
     own = [child for child in node.children if child.kind in _REDIRECTS]
-    redirected = read_redirects(listing, program, [*own, *redirects], scope, variables)
+    redirected = read_redirects(listing, program, [*own, *redirects], variables)
     spans = [(child.start, child.end) for child in node.children if child.kind not in _REDIRECTS]
     found: list[Word] = []
     for start, end in _touching(sorted(spans + redirected.extra)):
@@ -163,7 +163,7 @@ def emit(
     if not call.arguments and not call.codes:
         raw.kind = Kind.SHELL_REDIRECT
     number = listing.add(raw)
-    below = msgspec.structs.replace(scope, parent=number, pipeline=0, stdin=NO_INPUT)
+    below = msgspec.structs.replace(scope, parent=number, pipeline=0)
     if program is not None:
         _codes(listing, program, call, number, below, variables)
     listing.edges += [Edge(source, number, End.PROCESS) for source in call.sources]
@@ -202,7 +202,7 @@ def _function_call(
         scope,
         parent=raw.id,
         calls=scope.calls | {name},
-        stdin=raw.stdin,
+        stdin=raw.stdin.shared(),
         enclosing=(*scope.enclosing, *raw.redirects),
         nesting=scope.nesting + 1,
     )
@@ -258,7 +258,8 @@ def _child(listing: Listing, raw: Raw, child: Child, scope: Scope, variables: Va
         state.home = "" if child.remote else variables.home
         state.folds = not child.remote
     before = len(listing.commands)
-    ids = listing.text(child.code, msgspec.structs.replace(inner, nesting=inner.nesting + 1), state)
+    inner = msgspec.structs.replace(inner, nesting=inner.nesting + 1, stdin=inner.stdin.shared())
+    ids = listing.text(child.code, inner, state)
     if child.remote or raw.remote:
         for item in listing.commands[before:]:
             item.remote = True

@@ -302,6 +302,8 @@ class _Reader:
         self.evaluates |= _BRACED_EVALUATES.match(inner) is not None
         # between double quotes, single quotes are ordinary in an operand and hide nothing
         _scan_into(self, at + 2, close, Style.ARITHMETIC if quoted else Style.LOOSE)
+        if not quoted and "'" in inner and ("[" in inner or ":" in inner):  # nor in a subscript or an offset
+            _scan_into(self, at + 2, close, Style.ARITHMETIC)
         if inner[0:1] in ("@", "*") or "[@]" in inner or "[*]" in inner:
             self.add("", Flag.MANY)
         else:

@@ -34,6 +34,10 @@ class Input(msgspec.Struct, frozen=True):
     given: bool = False  # a pipe, file or here-document stands there
     text: str | None = None
 
+    def shared(self) -> Input:
+        """The same for several readers: what one of them gets can't be told."""
+        return Input(self.given)
+
 
 NO_INPUT: Final = Input()
 SOME_INPUT: Final = Input(given=True)

@@ -10,7 +10,7 @@ import msgspec
 from latch_contracts.facts import Access, Issue, Redirect
 
 from latchd.shell.lex import Code, Style, lex
-from latchd.shell.listing import SOME_INPUT, Input, Listing, Scope
+from latchd.shell.listing import SOME_INPUT, Input, Listing
 from latchd.shell.parse import HOLE, Node, Program
 from latchd.shell.prepare import MARK
 from latchd.shell.variables import Variables
@@ -28,6 +28,7 @@ _ACCESS: Final = {
     ">&-": (1, Access.WRITE),
     "<&-": (0, Access.READ),
 }
+_MARKED = re.compile(f"{MARK}(\\d+){MARK}\\Z")
 _COPY = re.compile(r"\d+-?\Z|-\Z")
 
 
@@ -41,7 +42,7 @@ class Redirected(msgspec.Struct):
 
 
 def read_redirects(
-    listing: Listing, program: Program, nodes: Sequence[Node], scope: Scope, variables: Variables
+    listing: Listing, program: Program, nodes: Sequence[Node], variables: Variables
 ) -> Redirected:
     """Read the redirect nodes of one statement, in order."""
     result = Redirected()
@@ -49,7 +50,7 @@ def read_redirects(
         if node.kind == "herestring_redirect":
             _here_string(listing, program, node, variables, result)
         elif node.kind == "file_redirect":
-            _file(listing, program, node, scope, variables, result)
+            _file(listing, program, node, variables, result)
         else:
             listing.note(Issue.PARSER_SILENCE)
     return result
@@ -71,7 +72,7 @@ def _here_string(
 
 
 def _file(
-    listing: Listing, program: Program, node: Node, scope: Scope, variables: Variables, result: Redirected
+    listing: Listing, program: Program, node: Node, variables: Variables, result: Redirected
 ) -> None:
     descriptor = operator = ""
     destinations: list[Node] = []
@@ -92,7 +93,7 @@ def _file(
     first, *rest = destinations
     result.extra += [(item.start, item.end) for item in rest]
     if program.text.startswith(MARK, first.start):
-        _here_document(listing, program, first, fd, scope, variables, result)
+        _here_document(listing, program, first, fd, variables, result)
         return
     word = read_word(program.text, first.start, first.end, program.spans, variables)
     listing.heed(word.lexed)
@@ -114,16 +115,13 @@ def _file(
 
 
 def _here_document(
-    listing: Listing,
-    program: Program,
-    node: Node,
-    fd: int,
-    scope: Scope,
-    variables: Variables,
-    result: Redirected,
+    listing: Listing, program: Program, node: Node, fd: int, variables: Variables, result: Redirected
 ) -> None:
-    number = int(program.text[node.start : node.end].strip(MARK) or -1)
-    heredoc = program.heredocs[number]
+    number = _MARKED.match(program.text[node.start : node.end])
+    if number is None:
+        listing.note(Issue.PARSER_SILENCE)
+        return
+    heredoc = program.heredocs[int(number.group(1))]
     text: str | None = heredoc.body
     if heredoc.expands and re.search(r"[$`\\]", heredoc.body):
         lexed = lex(heredoc.body, 0, len(heredoc.body), {}, Style.QUOTED)

@@ -183,7 +183,11 @@ class _Walk:
         for index, stage in enumerate(stages):
             here = inner
             if index:
-                here = msgspec.structs.replace(inner, stdin=calls.output_of(self.listing, before))
+                output = calls.output_of(self.listing, before)
+                alone = stage.kind == "command" or (
+                    stage.kind == "redirected_statement" and stage.children[0].kind == "command"
+                )
+                here = msgspec.structs.replace(inner, stdin=output if alone else output.shared())
             ids = self.statement(stage, here, variables.copy())
             if index:
                 self._join(before, ids)
@@ -236,13 +240,13 @@ class _Walk:
         raw = self.listing.commands[ids[0] - 1]
         inner = msgspec.structs.replace(scope, enclosing=(*scope.enclosing, *raw.redirects))
         if raw.stdin.given:
-            inner = msgspec.structs.replace(inner, stdin=raw.stdin)
+            inner = msgspec.structs.replace(inner, stdin=raw.stdin.shared())
         return self.statement(body, inner, variables)
 
     def _redirect_only(
         self, redirects: Sequence[Node], scope: Scope, variables: Variables
     ) -> tuple[int, ...]:
-        found = read_redirects(self.listing, self.program, redirects, scope, variables)
+        found = read_redirects(self.listing, self.program, redirects, variables)
         if found.extra:  # `<in program`: the rest of a redirection is the command
             return calls.words(self.listing, self.program, found, scope, variables)
         number = self.listing.add(

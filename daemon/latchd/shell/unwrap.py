@@ -122,7 +122,7 @@ def parse_options(words: Sequence[Argument], options: Options, first: int = 1) -
             codes += code
             unknown |= not known
             index += step
-        elif options.assigns and re.match(r"[A-Za-z_\0][\w\0]*=", value):
+        elif options.assigns and "=" in value:
             index += 1
         elif operands and not (codes and options.operands == 1 and index + 1 == len(words)):
             operands -= 1

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from guard_cases import call, read, shell, subject
 
+from guard_cases import call, read, shell, subject
 from latch_contracts.connectors import CONNECTORS
 from latch_contracts.contract import Surface
 from latch_contracts.verdict import Action
@@ -28,7 +28,9 @@ def test_an_unreadable_tool_list_denies_every_call() -> None:
     assert verdict.rule == "floor.policy-tools"
 
 
-@pytest.mark.parametrize("name", ["Bash", "bash", "shell", "run_shell_command", "write_file", "Write", "mcp__x__y"])
+@pytest.mark.parametrize(
+    "name", ["Bash", "bash", "shell", "run_shell_command", "write_file", "Write", "mcp__x__y"]
+)
 def test_canonical_names_satisfy_the_floor(name: str) -> None:
     assert policy_fault(Policy(tools=(name,)), CLAUDE) == ""
 
@@ -40,7 +42,10 @@ def test_no_named_tool_no_floor_a_read_passes() -> None:
 def test_a_floor_fault_is_recorded_and_not_obeyed_under_observe() -> None:
     verdict = judge(read("a.txt", policy=Policy(profile=Profile.OBSERVE, tools=("Teleport",))))
 
-    assert (verdict.action, [found.rule for found in verdict.findings]) == (Action.ALLOW, ["floor.policy-tools"])
+    assert (verdict.action, [found.rule for found in verdict.findings]) == (
+        Action.ALLOW,
+        ["floor.policy-tools"],
+    )
 
 
 @pytest.mark.parametrize("command", [None, "", "  \n "])

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-import pytest
-from guard_cases import PROJECT, call, edit, read, shell, subject, write
+from collections.abc import Callable
 
+import pytest
+
+from guard_cases import PROJECT, call, edit, read, shell, subject, write
 from latch_contracts.contract import Surface
-from latch_contracts.verdict import Action
+from latch_contracts.verdict import Action, Verdict
 from latchd.files import FileView, Knowledge
+from latchd.guard.subject import Subject
 from latchd.guard.walk import judge
 from latchd.policy import Policy, Profile, parse
 
 
-def rules(verdict_of: object) -> list[str]:
-    assert hasattr(verdict_of, "findings")
-    return [finding.rule for finding in verdict_of.findings]
+def rules(verdict: Verdict) -> list[str]:
+    return [finding.rule for finding in verdict.findings]
 
 
 def test_a_new_file_inside_the_roots_passes() -> None:
     path = f"{PROJECT}/new.py"
 
-    assert judge(write(path, files={path: FileView(path, knowledge=Knowledge.UNKNOWN)})).action is Action.ALLOW
+    assert (
+        judge(write(path, files={path: FileView(path, knowledge=Knowledge.UNKNOWN)})).action is Action.ALLOW
+    )
 
 
 def test_a_path_outside_the_write_roots_is_said_before_anything_else() -> None:
@@ -53,7 +57,9 @@ def test_dot_dot_cannot_climb_out() -> None:
 def test_a_symlink_out_of_the_root_is_outside() -> None:
     path = f"{PROJECT}/link/a.txt"
 
-    assert judge(write(path, files={path: FileView(path, real="/srv/data/a.txt")})).rule == "write.outside-roots"
+    assert (
+        judge(write(path, files={path: FileView(path, real="/srv/data/a.txt")})).rule == "write.outside-roots"
+    )
 
 
 def test_a_symlinked_root_is_inside_itself() -> None:
@@ -83,10 +89,11 @@ def test_a_credential_is_refused_inside_a_root_too() -> None:
 
 
 @pytest.mark.parametrize("make", [write, edit], ids=["write", "edit"])
-def test_stale_refuses_write_and_edit_and_says_changed(make: object) -> None:
+def test_stale_refuses_write_and_edit_and_says_changed(make: Callable[..., Subject]) -> None:
     path = f"{PROJECT}/a.py"
-    assert callable(make)
-    verdict = judge(make(path, files={path: FileView(path, exists=True, real=path, knowledge=Knowledge.STALE)}))
+    verdict = judge(
+        make(path, files={path: FileView(path, exists=True, real=path, knowledge=Knowledge.STALE)})
+    )
 
     assert (verdict.action, verdict.rule) == (Action.DENY, "write.stale")
     assert "has changed since it was read" in verdict.reason
@@ -136,7 +143,7 @@ def test_an_existing_file_outside_that_the_shell_replaces_is_destroyed() -> None
 
 
 def test_each_path_of_a_patch_is_judged() -> None:
-    patch = "*** Begin Patch\n*** Add File: a.txt\n+x\n*** Update File: b.txt\n*** Move to: ../c.txt\n*** End Patch"
+    patch = "*** Begin Patch\n*** Add File: a.txt\n+x\n*** Update File: b.txt\n*** Move to: ../c.txt\n"
 
     verdict = judge(subject(call("apply_patch", Surface.PATCH, {"input": patch})))
 
@@ -174,7 +181,10 @@ def test_a_link_to_a_credential_is_a_credential() -> None:
 
 
 def test_a_search_for_words_about_danger_is_no_danger() -> None:
-    assert judge(subject(call("WebSearch", Surface.SEARCH, {"query": "recover after rm -rf /"}))).action is Action.ALLOW
+    assert (
+        judge(subject(call("WebSearch", Surface.SEARCH, {"query": "recover after rm -rf /"}))).action
+        is Action.ALLOW
+    )
 
 
 def test_sql_that_a_tool_sends_is_judged_by_its_statements() -> None:

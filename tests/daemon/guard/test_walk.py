@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from guard_cases import shell
 
+from guard_cases import shell
 from latch_contracts.verdict import Action, Finding, Severity, Verdict
 from latchd.guard.groups import Group
 from latchd.guard.manifest import PARTICIPANTS, Participant
@@ -119,7 +119,9 @@ def test_an_allowed_path_relaxes_its_own_findings_only() -> None:
 
 
 def test_no_allow_entry_relaxes_self_protection_or_an_agents_own_secrets() -> None:
-    policy = parse(b'[allow]\npaths = ["~/.config", "~/.claude", "~/.codex"]\nprograms = ["latchctl", "systemctl"]')
+    policy = parse(
+        b'[allow]\npaths = ["~/.config", "~/.claude", "~/.codex"]\nprograms = ["latchctl", "systemctl"]'
+    )
 
     assert judge(shell("echo > ~/.config/latchd/config.toml", policy=policy)).rule == "self.files"
     assert judge(shell("cat ~/.claude/.credentials.json", policy=policy)).rule == "credential.read"
@@ -133,7 +135,9 @@ def test_an_allowed_program_may_be_a_word_that_is_known_only_when_it_runs() -> N
 
 
 def test_a_command_that_only_shows_itself_is_never_refused() -> None:
-    assert judge(shell("rm --help; git reset --hard --help; rsync -an --delete a/ /etc/")).action is Action.ALLOW
+    assert (
+        judge(shell("rm --help; git reset --hard --help; rsync -an --delete a/ /etc/")).action is Action.ALLOW
+    )
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from latch_contracts.facts import Status
 from latchd.shell.facts import analyze
 
 BASH = shutil.which("bash") or ""
+_READERS = ("bash", "source", ".")  # `bash mk` reads mk as a script: that is no command of the text
 _TOOLS = ("bash", "cat", "env", "xargs")
 
 
@@ -61,4 +62,9 @@ class Oracle:
 def vouched_without(text: str) -> bool:
     """Whether the facts are complete and mk is not among their commands."""
     facts = analyze(text, cwd="/w", home="/h")
-    return facts.status is Status.COMPLETE and all(command.program != "mk" for command in facts.commands)
+    if facts.status is not Status.COMPLETE:
+        return False
+    return all(
+        command.program != "mk" and not (command.program in _READERS and "mk" in command.argv[1:])
+        for command in facts.commands
+    )

@@ -7,6 +7,7 @@ from typing import Final
 from latchd.guard.gates import GATES
 from latchd.guard.rule import Rule
 from latchd.guard.rules import (
+    code,
     control,
     credentials,
     databases,
@@ -24,6 +25,7 @@ SELF_PROTECTION: Final[tuple[Rule, ...]] = control.RULES
 # Shell first (destruction, network, environment), then the write gates, then readers.
 RULES: Final[tuple[Rule, ...]] = (
     *destructive.RULES,
+    *code.RULES,
     *git.RULES,
     *infrastructure.RULES,
     *databases.RULES,

@@ -1,6 +1,6 @@
 """SQL that tools send: statements that drop, empty or rewrite everything.
 
-The database clients of the shell are in the grammar.
+What the shell's clients get as arguments is in the grammar; what they get on standard input is here.
 """
 
 from __future__ import annotations
@@ -10,8 +10,10 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from latch_contracts.contract import Surface
+from latch_contracts.facts import End
 from latch_contracts.strict_json import as_array, as_object
-from latch_contracts.verdict import Severity
+from latch_contracts.verdict import Route, Severity
+from latchd.guard.bodies import heredocs
 from latchd.guard.groups import Group
 from latchd.guard.rule import Hit, Rule
 from latchd.guard.subject import Subject
@@ -30,6 +32,7 @@ _LOSS: Final = re.compile(
 _EVERY_ROW: Final = re.compile(
     r"\s*(?:with\b.*\)\s*)?(?:delete\s+from|update\s+\S+\s+set)\b(?!.*\bwhere\b)", re.IGNORECASE | re.DOTALL
 )
+_OPAQUE: Final = (Surface.MCP, Surface.GENERIC)
 _MAX_TEXT: Final = 65_536
 
 
@@ -56,13 +59,43 @@ def _texts(value: Any, key: str, depth: int) -> Iterator[str]:
 
 def _by_tool(subject: Subject) -> Iterator[Hit]:
     call = subject.event.call
-    if call is None or call.surface not in (Surface.MCP, Surface.GENERIC) or not _TOOL.search(call.tool):
+    if call is None or call.surface not in _OPAQUE or not _TOOL.search(call.tool):
         return
     for text in _texts(call.arguments, "", 0):
         if words := loses(text):
             yield Hit(
                 1, words, f"`{words}` removes data for good", "work on a copy, or let the person run it"
             )
+
+
+_CLIENTS: Final = frozenset(
+    "mysql mariadb psql sqlite3 sqlite sqlcmd sqlplus mongosh mongo redis-cli clickhouse-client duckdb cockroach "
+    "cqlsh usql pgcli mycli snowsql bq".split()
+)
+_SPEAKERS: Final = frozenset(("echo", "printf"))
+
+
+def _by_input(subject: Subject) -> Iterator[Hit]:
+    """SQL that a client gets from a here-document, or from an echo before the pipe."""
+    call = subject.event.call
+    text = (call.command or "") if call is not None and subject.is_shell else ""
+    for command in subject.acting():
+        if command.program not in _CLIENTS:
+            continue
+        feeders = (
+            subject.facts.command(flow.from_command)
+            for flow in subject.facts.flows
+            if flow.to_command == command.id and flow.sink is End.STDIN
+        )
+        spoken = [" ".join(feeder.argv[1:]) for feeder in feeders if feeder and feeder.program in _SPEAKERS]
+        for sql in (*spoken, *heredocs(text)):
+            if words := loses(sql):
+                yield Hit(
+                    command.id,
+                    words,
+                    f"`{words}` removes data for good",
+                    "work on a copy, or let the person run it",
+                )
 
 
 RULES: Final = (
@@ -72,5 +105,15 @@ RULES: Final = (
         Group.DESTROY,
         Severity.CRITICAL,
         _by_tool,
+    ),
+    Rule(
+        "db.input-loss",
+        "a client's input removes tables, a database or every row",
+        Group.DESTROY,
+        Severity.CRITICAL,
+        _by_input,
+        denies=("echo 'DELETE FROM users;' | mysql app", "psql app <<'E'\nDROP TABLE users;\nE"),
+        passes=("echo 'select 1' | mysql app", "cat <<'E'\nDROP TABLE users;\nE", "echo 'drop table x'"),
+        route=Route.FALLBACK,
     ),
 )

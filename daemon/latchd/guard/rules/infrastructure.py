@@ -120,7 +120,6 @@ RULES: Final = (
             "psql -c 'DROP TABLE users'",
             "dropdb prod",
             "redis-cli FLUSHALL",
-            "echo 'DELETE FROM users;' | mysql app",
         ),
         passes=("psql -c 'SELECT 1'", "echo 'DROP TABLE users'", 'psql -c "DELETE FROM t WHERE id = 1"'),
     ),

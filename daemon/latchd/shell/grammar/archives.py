@@ -87,9 +87,11 @@ def _under(parsed: Parsed, word: Argument) -> Argument:
     if directory is None or word.value.startswith(("/", "~")):
         return word
     return Argument(
-        value=f"{directory.value.rstrip('/')}/{word.value}", quote=directory.quote, expands=directory.expands or word.expands,
+        value=f"{directory.value.rstrip('/')}/{word.value}",
+        quote=directory.quote,
+        expands=directory.expands or word.expands,
         globs=word.globs,
-    )  # fmt: skip
+    )
 
 
 def _zips(parsed: Parsed, _context: Context) -> Description:

@@ -34,28 +34,27 @@ def _runs(parsed: Parsed, _context: Context) -> Description:
         if colon and source.startswith(("/", ".", "~", "\0")):
             binds.append((piece(word, 0, len(source)), rest.endswith(":ro")))
     for word in parsed.values("mount"):
-        pairs = dict(part.partition("=")[::2] for part in word.value.split(","))
-        source = pairs.get("source", pairs.get("src", ""))
-        if pairs.get("type") == "bind" and source:
-            binds.append(
-                (Argument(value=source, expands="\0" in source), "readonly" in pairs or "ro" in pairs)
-            )
+        pairs = {key: value for key, _, value in (part.partition("=") for part in word.value.split(","))}
+        place = pairs.get("source", pairs.get("src", ""))
+        if pairs.get("type") == "bind" and place:
+            readonly = "readonly" in pairs or "ro" in pairs
+            binds.append((Argument(value=place, expands="\0" in place), readonly))
     details: list[str] = []
     loose = parsed.has("privileged") or parsed.text("pid") == "host" or "SYS_ADMIN" in parsed.text("cap-add")
     if loose:
         details.append("privileged")
-    if any(source.value.rstrip("/") == "" for source, _ in binds):
+    if any(bind.value.rstrip("/") == "" for bind, _ in binds):
         details.append("host-mount")
     if len(parsed.operands) > 1:
         details.append("child-command")
     targets: list[Target] = []
-    for source, readonly in binds:
-        if source.value.endswith(".sock"):
-            targets.append(Target(Access.CONNECT, source))
+    for bind, readonly in binds:
+        if bind.value.endswith(".sock"):
+            targets.append(Target(Access.CONNECT, bind))
         else:
-            targets.append(Target(Access.READ, source, recursive=True))
+            targets.append(Target(Access.READ, bind, recursive=True))
             if not readonly:
-                targets.append(Target(Access.APPEND, source, recursive=True))
+                targets.append(Target(Access.APPEND, bind, recursive=True))
     return Description(
         known=True,
         operations=(Operation.CONTAINER_RUN, Operation.EXECUTE),

@@ -123,9 +123,10 @@ def _ssh_add(parsed: Parsed, _context: Context) -> Description:
 
 
 _BYPASS: Final = (
-    "dangerously-skip-permissions", "allow-dangerously-skip-permissions", "dangerously-bypass-approvals-and-sandbox", "full-auto",
-    "yolo", "allow-all-tools", "allow-all-paths", "no-sandbox", "dangerously-allow-all", "trust-all-tools", "yes-always",
-)  # fmt: skip
+    "dangerously-skip-permissions allow-dangerously-skip-permissions "
+    "dangerously-bypass-approvals-and-sandbox full-auto yolo allow-all-tools allow-all-paths "
+    "no-sandbox dangerously-allow-all trust-all-tools yes-always "
+).split()
 
 
 def _agent(parsed: Parsed, _context: Context) -> Description:
@@ -252,12 +253,17 @@ PROGRAMS: Final = (
         "~ R,repository= r,rev= m,message= u= cwd= C,clean f,force",
         by_verb(
             """
-update --clean | up --clean | co --clean | checkout --clean | revert | purge | clean | strip | histedit | rollback | cleanup --remove* | abandon | restore | undo | op restore : work_loss +discard-work
+update --clean | up --clean | co --clean | checkout --clean | revert | purge | clean | strip | \
+    histedit | rollback | cleanup --remove* | abandon | restore | undo | \
+    op restore : work_loss +discard-work
 push --force : connect work_loss +remote-loss
-clone | pull | incoming | outgoing | fetch | git fetch | git clone | checkout | co | export | switch : connect fetch
+clone | pull | incoming | outgoing | fetch | git fetch | git clone | checkout | co | export | \
+    switch : connect fetch
 push | commit | ci | git push : connect
-status | st | diff | log | annotate | blame | cat | info | ls | list | id | identify | heads | branches | tags | summary | show | help | version | root | paths :
-add | rm | remove | mv | move | copy | cp | merge | branch | tag | init | resolve | update | up | new | describe | bookmark | rebase | shelve | unshelve | squash | edit | split : write
+status | st | diff | log | annotate | blame | cat | info | ls | list | id | identify | heads | \
+    branches | tags | summary | show | help | version | root | paths :
+add | rm | remove | mv | move | copy | cp | merge | branch | tag | init | resolve | update | up | new | \
+    describe | bookmark | rebase | shelve | unshelve | squash | edit | split : write
 """,
             ASKS,
         ),

@@ -45,7 +45,8 @@ def _alias(parsed: Parsed, context: Context) -> Description:
 
 def _globals(parsed: Parsed, description: Description, _context: Context) -> Description:
     """-C, --git-dir and --work-tree name another repository; -c of an executing key runs its value."""
-    operations, details, targets = description.operations, description.details, description.targets
+    operations, details = description.operations, description.details
+    targets: tuple[Target, ...] = description.targets
     if parsed.has("C", "git-dir", "work-tree"):
         details = (*details, "other-repository")
     pairs = (word.value.partition("=") for word in (*parsed.values("c"), *parsed.values("config-env")))
@@ -63,7 +64,7 @@ def _globals(parsed: Parsed, description: Description, _context: Context) -> Des
         description,
         operations=operations,
         details=tuple(dict.fromkeys(details)),
-        targets=tuple[Target, ...](targets),
+        targets=targets,
     )
 
 

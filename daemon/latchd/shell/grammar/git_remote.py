@@ -195,7 +195,7 @@ def _shows(parsed: Parsed, _context: Context) -> Description:
 
 
 def _names_blob(word: str) -> bool:
-    reference, colon, path = word.partition(":")
+    _, colon, path = word.partition(":")
     return bool(colon and path) and not path.startswith(("(", "!", "^")) and "//" not in path[:2]
 
 

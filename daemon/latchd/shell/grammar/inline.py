@@ -23,9 +23,11 @@ _DELETES: Final = frozenset(
     "remove_dir rmtree_safe deleteSync removeSync emptyDirSync emptyDir".split()
 )
 _DELETES_OF: Final = frozenset(
-    ("os.remove", "fs.rm", "File.delete", "Dir.delete", "Dir.rmdir", "fs.remove", "promises.rm", "FileUtils.rm",
-     "FileUtils.remove", "FileUtils.rm_rf", "fsPromises.rm", "Deno.remove", "Deno.removeSync", "send2trash")
-)  # fmt: skip
+    (
+        "os.remove fs.rm File.delete Dir.delete Dir.rmdir fs.remove promises.rm FileUtils.rm "
+        "FileUtils.remove FileUtils.rm_rf fsPromises.rm Deno.remove Deno.removeSync send2trash"
+    ).split()
+)
 _RECURSIVE: Final = frozenset(
     "rmtree rm_rf rm_r remove_tree remove_entry removeSync emptyDirSync emptyDir remove_dir".split()
 )
@@ -60,8 +62,7 @@ _PAIRS: Final = frozenset(
     )
 )
 _COPIES: Final = frozenset(
-    "copyfile copy2 copytree copyFileSync copyFile cpSync cp_r".split()
-    + ["shutil.copy", "FileUtils.cp", "copy", "fs.cp"]
+    "copyfile copy2 copytree copyFileSync copyFile cpSync cp_r shutil.copy FileUtils.cp copy fs.cp".split()
 )
 _MODES: Final = frozenset("chmod chmodSync chown chownSync lchown chmod_R chown_R".split())
 _RUNS: Final = frozenset(
@@ -72,16 +73,17 @@ _RUNS: Final = frozenset(
     "exec_file pcntl_exec create_subprocess_shell create_subprocess_exec".split()
 )
 _RUNS_OF: Final = frozenset(
-    ("subprocess.run", "subprocess.call", "os.system", "child_process.exec", "Kernel.exec", "os.popen", "pty.spawn", "Bun.spawn",
-     "Deno.run", "cp.exec", "os.execute", "io.popen")
-)  # fmt: skip
+    (
+        "subprocess.run subprocess.call os.system child_process.exec Kernel.exec os.popen pty.spawn "
+        "Bun.spawn Deno.run cp.exec os.execute io.popen"
+    ).split()
+)
 _EXEC_RUNS: Final = frozenset(("perl", "ruby", "php", "node"))  # where a bare exec() starts a program
 _OPAQUE: Final = frozenset(
-    "eval __import__ compile b64decode getattr Function atob loads import_module unhexlify "
-    "instance_eval class_eval runInNewContext "
-    "runInThisContext assert create_function base64_decode unpack decode fromhex a85decode include "
-    "require_once".split()
+    "eval __import__ Function import_module instance_eval class_eval runInNewContext runInThisContext "
+    "create_function module_eval define_method".split()
 )
+_OPAQUE_OF: Final = frozenset(("marshal.loads", "pickle.loads", "compile", "importlib.reload", "vm.Script"))
 _NET: Final = frozenset(
     "urllib urllib2 urllib3 requests httpx aiohttp socket ftplib smtplib paramiko websockets websocket "
     "telnetlib pycurl poplib imaplib "
@@ -89,10 +91,14 @@ _NET: Final = frozenset(
     "curl_init curl_exec "
     "stream_socket_client open_uri boto3 xmlrpc got superagent".split()
 )
-_NET_MODULES: Final = frozenset(("http", "https", "net", "dns", "tls", "dgram", "http2", "node:http", "node:https", "node:net",
-    "open-uri", "socket", "net/http", "axios", "undici", "ws", "node-fetch", "node:dns", "node:tls", "node:dgram"))  # fmt: skip
+_NET_MODULES: Final = frozenset(
+    (
+        "http https net dns tls dgram http2 node:http node:https node:net open-uri socket net/http axios "
+        "undici ws node-fetch node:dns node:tls node:dgram"
+    ).split()
+)
 _LISTENS: Final = frozenset(
-    "listen createServer HTTPServer TCPServer TCPServer serve_forever bind ThreadingHTTPServer".split()
+    "listen createServer HTTPServer TCPServer serve_forever bind ThreadingHTTPServer".split()
 )
 _SENDS: Final = frozenset(
     "post put patch sendall send sendmail storbinary sendto upload_file put_object".split()
@@ -149,6 +155,7 @@ class _Reading:
         self.language = language
         self.found = found
         self.known = assigned(found)
+        self.aliases = _aliases(found)
         self.run = run
         self.operations: list[Operation] = []
         self.targets: list[Target] = []
@@ -159,8 +166,8 @@ class _Reading:
 
     def call(self, call: Call) -> None:
         """Take one call into account."""
-        last = call.name.rpartition(".")[2]
-        tail = ".".join(call.name.split(".")[-2:])
+        parts = [self.aliases.get(part, part) for part in call.name.split(".")]
+        last, tail = parts[-1], ".".join(parts[-2:])
         texts = [text_of(run, self.known) for run in call.arguments]
         if call.receiver and last in _RECEIVERS:
             texts.insert(0, text_of(call.receiver, self.known))
@@ -194,7 +201,9 @@ class _Reading:
                 self.operations.append(Operation.ENVIRONMENT_READ)
         elif last in ("kill", "killpg") and self.language != "node":
             self.operations.append(Operation.PROCESS_KILL)
-        if last in _OPAQUE or (last == "exec" and self.language == "python"):
+        if last in _OPAQUE or tail in _OPAQUE_OF or (last == "exec" and self.language == "python"):
+            self.opaque = True
+        if last == "getattr" and len(texts) > 1 and (len(call.arguments[1]) > 1 or "\0" in texts[1]):
             self.opaque = True
         if last in _SENDS and self._networked():
             self.operations.append(Operation.UPLOAD)
@@ -350,6 +359,15 @@ class _Reading:
             if not indexed or not name or secret_name(name):
                 return True
         return False
+
+
+def _aliases(found: list[Token]) -> dict[str, str]:
+    """``import os as o``, ``from shutil import rmtree as r``: other names for known ones."""
+    return {
+        found[at + 2].text: found[at].text
+        for at in range(len(found) - 2)
+        if found[at + 1].text == "as" and found[at].kind == found[at + 2].kind == "n"
+    }
 
 
 _RECEIVERS: Final = frozenset(

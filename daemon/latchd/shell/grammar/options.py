@@ -1,9 +1,10 @@
 """Option grammars as one line of text, and the parser that reads words by them.
 
 A grammar lists options separated by blanks, the spellings of one option joined by commas, the first
-long one (else the first) being its name: ``"r,R,recursive f,force t,target-directory= color?"``. ``=`` takes a value, ``?`` one
-only if attached, ``!`` one after which only operands follow. ``#`` accepts ``-NUMBER``, ``~`` takes any other option for a flag (for programs whose
-flags change nothing that matters). A word that is not known before it runs is an operand.
+long one (else the first) being its name: ``"r,R,recursive f,force t,target-directory= color?"``.
+``=`` takes a value, ``?`` one only if attached, ``!`` one after which only operands follow. ``#`` accepts
+``-NUMBER``, ``~`` takes any other option for a flag (for programs whose flags change nothing that
+matters). A word that is not known before it runs is an operand.
 """
 
 from __future__ import annotations

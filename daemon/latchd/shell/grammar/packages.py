@@ -322,10 +322,12 @@ PROGRAMS: Final = (
         "~",
         by_verb(
             """
-install | use | enable | prepare | add | update | upgrade | default | toolchain install | component add | target add | self update | pin | reshim : install connect
+install | use | enable | prepare | add | update | upgrade | default | toolchain install | \
+    component add | target add | self update | pin | reshim : install connect
 uninstall | remove | rm | self uninstall | toolchain uninstall | prune : delete
 exec | run | x | which-run : execute +script
-list | ls | current | which | versions | version | show | help | ls-remote | whence | info | doctor | where | outdated | root | prefix : 
+list | ls | current | which | versions | version | show | help | ls-remote | whence | info | doctor | \
+    where | outdated | root | prefix :
 global | local | shell | set | alias | init | override | settings | trust | rehash : config_change
 """,
             RUNS,
@@ -405,7 +407,7 @@ nuget delete : delete connect +registry-loss
 restore | add | tool install | tool restore | tool update | workload install | new install : install connect
 remove | clean | tool uninstall : delete
 build | run | test | publish | pack | watch | msbuild | exec | format | ef : execute
-list | help | sln list : 
+list | help | sln list :
 """,
             RUNS,
         ),

@@ -15,6 +15,7 @@ from .hosts import peer
 
 _DISK_STEMS: Final = ("sd", "vd", "xvd", "hd")
 _DISK_NUMBERED: Final = ("nvme", "mmcblk", "md", "dm-", "disk", "rdisk", "loop", "nbd", "zram", "sr", "ram")
+_DEVICE_FREE: Final = ("/dev/shm/", "/dev/mqueue/")  # noqa: S108 - memory that holds plain files
 _DISK_TREES: Final = ("/dev/mapper/", "/dev/disk/", "/dev/block/", "/dev/zvol/")
 
 
@@ -105,7 +106,7 @@ def is_windows(value: str) -> bool:
 
 
 def _flavor(path: str) -> Flavor:
-    if path.startswith("/dev/") and not path.startswith(("/dev/shm/", "/dev/mqueue/")):
+    if path.startswith("/dev/") and not path.startswith(_DEVICE_FREE):
         return Flavor.DEVICE
     return Flavor.WINDOWS if is_windows(path) else Flavor.POSIX
 

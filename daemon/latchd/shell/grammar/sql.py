@@ -1,4 +1,7 @@
-"""Literal SQL → what it takes away. Strings and comments are skipped, statements read by their first words."""
+"""Literal SQL → what it takes away.
+
+Strings and comments are skipped, statements are read by their first words.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,8 @@ _DROPS: Final = frozenset(
     "COLLECTION TABLESPACE OWNED PARTITION IF".split()
 )
 _READS: Final = frozenset(
-    "SELECT SHOW EXPLAIN DESCRIBE DESC WITH VALUES USE PRAGMA SET BEGIN COMMIT ROLLBACK END HELP STATUS".split()
+    "SELECT SHOW EXPLAIN DESCRIBE DESC WITH VALUES USE PRAGMA SET BEGIN "
+    "COMMIT ROLLBACK END HELP STATUS".split()
 )
 
 

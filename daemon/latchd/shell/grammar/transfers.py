@@ -104,8 +104,8 @@ def _copies(parsed: Parsed, _context: Context) -> Description:
 
 
 _RSYNC_DELETES: Final = (
-    "delete", "delete-before", "delete-during", "delete-delay", "delete-after", "delete-excluded", "delete-missing-args",
-)  # fmt: skip
+    "delete delete-before delete-during delete-delay delete-after delete-excluded delete-missing-args"
+).split()
 
 
 def _rsyncs(parsed: Parsed, context: Context) -> Description:

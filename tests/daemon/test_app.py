@@ -1,0 +1,225 @@
+"""The daemon as a whole in this process, with a small engine: start, reload, and the order of its end."""
+
+from __future__ import annotations
+
+import io
+import os
+import signal
+import socket
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import trio
+from trio.testing import wait_all_tasks_blocked
+
+from doubles import FakeEngine, TrioClock
+from latch_contracts.frames import FrameBuffer, pack
+from latch_contracts.places import Places
+from latch_contracts.records import FaultRecord, HealthRecord, LifecycleRecord, Record
+from latch_contracts.wire import (
+    VERSION,
+    Answer,
+    End,
+    HookReply,
+    HookRequest,
+    Streamed,
+    Watch,
+    decode_answer,
+    encode,
+)
+from latchd import app
+from latchd.logs import Format, Level, Log
+from latchd.notify import Notifier
+from latchd.policy import Hook, Policy, PolicyError, Profile, fingerprint
+from latchd.sockets import bind
+
+pytestmark = pytest.mark.trio
+
+
+class Bench:
+    def __init__(self, root: Path) -> None:
+        self.places = Places(runtime=str(root), state=str(root), config=str(root))
+        self.engine = FakeEngine()
+        self.manager = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.manager.bind(str(root / "n"))
+        self.manager.setblocking(False)
+        self.policy: Policy | PolicyError = Policy()
+        self.log = io.BytesIO()
+        self.parts = app.Parts(
+            places=self.places,
+            engine=self.engine,
+            hook=bind(self.places.hook_socket),
+            events=bind(self.places.events_socket),
+            clock=TrioClock(),
+            notifier=Notifier({"NOTIFY_SOCKET": str(root / "n")}, os.getpid()),
+            log=Log(self.log, Format.HUMAN, Level.DEBUG),
+            reload=self._reload,
+            version="0.0",
+        )
+
+    def close(self) -> None:
+        self.parts.hook.close()
+        self.parts.events.close()
+        self.manager.close()
+
+    def told_manager(self) -> list[bytes]:
+        told: list[bytes] = []
+        while True:
+            try:
+                told.append(self.manager.recv(999))
+            except BlockingIOError:
+                return told
+
+    def move_hook_socket_away(self) -> None:
+        Path(self.places.hook_socket).rename(f"{self.places.hook_socket}.moved")
+
+    def token(self) -> str | None:
+        path = Path(self.places.token)
+        return path.read_text() if path.exists() else None
+
+    def _reload(self) -> Policy:
+        if isinstance(self.policy, PolicyError):
+            raise self.policy
+        return self.policy
+
+
+@pytest.fixture
+async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
+    made = Bench(tmp_path)
+    yield made
+    made.close()
+
+
+async def answers(stream: trio.SocketStream, buffer: FrameBuffer) -> Answer | None:
+    while (message := buffer.next()) is None:
+        data = await stream.receive_some()
+        if not data:
+            return None
+        buffer.feed(data)
+    return decode_answer(message)
+
+
+CALL = pack(encode(HookRequest(VERSION, "claudecode", "", "", "/", "", b"1")))
+STARTED = HealthRecord(seq=1, health="ok", note="latchd 0.0 started")
+
+
+async def test_it_says_it_is_ready_when_its_sockets_answer_and_that_it_stops_when_told(bench: Bench) -> None:
+    async with trio.open_nursery() as nursery:
+        line = await nursery.start(app.serve, bench.parts)
+        told = bench.told_manager()
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    ready = f"ready, hook {bench.places.hook_socket}, events {bench.places.events_socket}, profile balanced"
+    assert line == f"latchd: {ready}"
+    assert told == [b"READY=1\nSTATUS=" + ready.encode()]
+    assert bench.told_manager() == [b"STOPPING=1"]
+    assert bench.engine.log == [STARTED, HealthRecord(seq=2, health="ok", note="latchd 0.0 stopped")]
+    assert [line.split(" ", 1)[1] for line in bench.log.getvalue().decode().splitlines()] == [
+        "health  ok  latchd 0.0 started",
+        "health  ok  latchd 0.0 stopped",
+    ]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+async def test_a_request_under_way_is_answered_before_the_end(bench: Bench, number: signal.Signals) -> None:
+    async with trio.open_nursery() as nursery:
+        await nursery.start(app.serve, bench.parts)
+        stream, buffer = await trio.open_unix_socket(bench.places.hook_socket), FrameBuffer()
+        await stream.send_all(CALL[:7])
+        await wait_all_tasks_blocked()
+        os.kill(os.getpid(), number)
+        await wait_all_tasks_blocked()
+        await stream.send_all(CALL[7:])
+
+        assert [await answers(stream, buffer) for _ in range(2)] == [HookReply(VERSION, 0, b"1", b""), None]
+        await stream.aclose()
+
+
+async def test_a_request_that_never_comes_delays_the_end_two_seconds_at_most(
+    bench: Bench, autojump_clock: trio.testing.MockClock
+) -> None:
+    async with trio.open_nursery() as nursery:
+        await nursery.start(app.serve, bench.parts)
+        stream = await trio.open_unix_socket(bench.places.hook_socket)
+        await stream.send_all(CALL[:7])
+        await wait_all_tasks_blocked()
+        started = trio.current_time()
+        os.kill(os.getpid(), signal.SIGTERM)
+    took = trio.current_time() - started
+    await stream.aclose()
+
+    assert took == app.DRAIN_SECONDS
+
+
+async def test_watchers_hear_the_end_and_where_to_go_on(bench: Bench) -> None:
+    async with trio.open_nursery() as nursery:
+        await nursery.start(app.serve, bench.parts)
+        stream, buffer = await trio.open_unix_socket(bench.places.events_socket), FrameBuffer()
+        await stream.send_all(pack(encode(Watch(VERSION, cursor=0))))
+        first = await answers(stream, buffer)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+        assert [first, await answers(stream, buffer), await answers(stream, buffer)] == [
+            Streamed(VERSION, STARTED),
+            End(VERSION, 1),
+            None,
+        ]
+        await stream.aclose()
+
+
+async def reload(bench: Bench, policy: Policy | PolicyError) -> list[Record]:
+    """What is recorded when the policy on disk has become this one."""
+    bench.policy = policy
+    before = len(bench.engine.log)
+    async with trio.open_nursery() as nursery:
+        await nursery.start(app.serve, bench.parts)
+        os.kill(os.getpid(), signal.SIGHUP)
+        await wait_all_tasks_blocked()
+        os.kill(os.getpid(), signal.SIGTERM)
+    return bench.engine.log[before + 1 : -1]
+
+
+async def test_a_hangup_reads_the_policy_again(bench: Bench) -> None:
+    strict = Policy(profile=Profile.STRICT)
+    note = f"policy read again, profile strict, {fingerprint(strict).hex()[:16]}"
+
+    assert await reload(bench, strict) == [LifecycleRecord(seq=2, note=note)]
+    assert bench.engine.policy == strict
+
+
+async def test_a_policy_that_can_not_be_used_is_refused_and_the_old_one_stays(bench: Bench) -> None:
+    bad = PolicyError("config `c`: `profil` is not a key of the policy")
+
+    assert await reload(bench, bad) == [
+        FaultRecord(
+            seq=2,
+            code="policy-refused",
+            detail="the old policy stays: config `c`: `profil` is not a key of the policy",
+        )
+    ]
+    assert bench.engine.policy == Policy()
+
+
+async def test_the_token_comes_and_goes_with_the_policy_and_is_else_kept(bench: Bench) -> None:
+    bench.policy = Policy(hook=Hook(require_token=True))
+    app.reloaded(bench.parts)
+    first = bench.token()
+    app.reloaded(bench.parts)
+
+    assert first is not None
+    assert (bench.engine.token, bench.token()) == (first, first)
+    bench.policy = Policy()
+    app.reloaded(bench.parts)
+    assert (bench.engine.token, bench.token()) == (None, None)
+
+
+async def test_a_socket_that_leads_elsewhere_is_no_readiness(bench: Bench) -> None:
+    """Somebody moved our socket away and listens in its place: then nobody may be told that we are ready."""
+    bench.move_hook_socket_away()
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as other:
+        other.bind(bench.places.hook_socket)
+        with pytest.raises(app.Deaf, match="does not answer from this process"):
+            await app.serve(bench.parts)
+
+    assert bench.told_manager() == [b"STOPPING=1"]
