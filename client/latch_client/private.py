@@ -6,7 +6,7 @@ import contextlib
 import os
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator
 from pathlib import Path
 
 import msgspec
@@ -30,7 +30,7 @@ class Private(msgspec.Struct, frozen=True):
 
 
 @contextlib.contextmanager
-def daemon(*, config: str = "") -> Iterator[Private]:
+def daemon(*, config: str = "") -> Generator[Private]:
     """A running daemon with fresh state, stopped and removed at the end. Raises CommandError."""
     with tempfile.TemporaryDirectory(prefix="latchd-") as root:
         places = Places(runtime=f"{root}/run", state=f"{root}/state", config=f"{root}/config")

@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import hmac
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Generator
 from pathlib import Path
 
 import msgspec
@@ -336,7 +336,7 @@ class Engine:
         return []
 
     @contextlib.contextmanager
-    def _degrading(self) -> Iterator[None]:
+    def _degrading(self) -> Generator[None]:
         try:
             yield
         except StoreError as error:

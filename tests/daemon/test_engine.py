@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
-import apsw
 import msgspec
 import pytest
 
+import foreign
 from hand_clock import HandClock
 from latch_contracts.outcome import Outcome, State
 from latch_contracts.places import Places
@@ -65,13 +65,11 @@ class Bench:
         return self.engine.handle(HookRequest(VERSION, "claudecode", "", version, "/", "", body, probe))
 
     def pre(self, command: str = "git status", call: str = "c1", **members: Any) -> Handled:
-        return self.send(
-            "PreToolUse",
-            **{"tool_name": "Bash", "tool_input": {"command": command}, "tool_use_id": call} | members,
-        )
+        told: dict[str, Any] = {"tool_name": "Bash", "tool_input": {"command": command}, "tool_use_id": call}
+        return self.send("PreToolUse", **told | members)
 
     def post(self, command: str = "git status", call: str = "c1", **members: Any) -> Handled:
-        told = {
+        told: dict[str, Any] = {
             "tool_name": "Bash",
             "tool_input": {"command": command},
             "tool_use_id": call,
@@ -121,9 +119,7 @@ def test_an_allowed_call_is_silent_pending_and_recorded(bench: Bench) -> None:
 def test_an_answer_has_its_record_in_the_database_already(bench: Bench) -> None:
     handled = bench.pre("git status")
 
-    reader = apsw.Connection(bench.places.database, flags=apsw.SQLITE_OPEN_READONLY)
-    assert reader.execute("SELECT max(seq) FROM records").fetchall() == [(handled.records[-1].seq,)]
-    reader.close()
+    assert foreign.query(bench.places.database, "SELECT max(seq) FROM records") == [[handled.records[-1].seq]]
 
 
 def test_a_destructive_call_is_denied_in_the_agents_dialect_with_a_denial_entry(bench: Bench) -> None:
@@ -288,7 +284,7 @@ def test_equal_ids_of_different_agents_are_different_calls(bench: Bench) -> None
 
 @pytest.mark.parametrize("call", [None, "", " c1", "c1\n", "x" * 513])
 def test_an_unusable_id_is_judged_but_opens_no_row(bench: Bench, call: str | None) -> None:
-    members = {"tool_use_id": call} if call is not None else {}
+    members: dict[str, Any] = {"tool_use_id": call} if call is not None else {}
     body: dict[str, Any] = {
         "session_id": "s1",
         "hook_event_name": "PreToolUse",
@@ -350,7 +346,9 @@ def test_a_batch_closes_what_it_lists_and_had_no_result(bench: Bench) -> None:
     bench.pre(call="c3")
     bench.post(call="c1")
 
-    calls = [{"tool_name": "Bash", "tool_input": {}, "tool_use_id": call} for call in ("c1", "c2", "never")]
+    calls: list[dict[str, Any]] = [
+        {"tool_name": "Bash", "tool_input": {}, "tool_use_id": call} for call in ("c1", "c2", "never")
+    ]
     boundary = only(bench.send("PostToolBatch", tool_calls=calls), BoundaryRecord)
 
     assert (boundary.scope, boundary.pending_cut) == ("batch", 1)
@@ -491,11 +489,8 @@ def test_an_unknown_connector_is_denied_by_name(bench: Bench) -> None:
 
 
 def test_a_commit_that_fails_denies_and_leaves_nothing(bench: Bench) -> None:
-    holder = apsw.Connection(bench.places.database)
-    holder.execute("BEGIN IMMEDIATE")
-
-    handled = bench.pre("git status")
-    holder.close()
+    with foreign.holding(bench.places.database):
+        handled = bench.pre("git status")
 
     assert handled.reply.exit_code == 2
     assert b"[floor.record-unwritable]" in handled.reply.stderr
@@ -508,11 +503,8 @@ def test_a_commit_that_fails_denies_and_leaves_nothing(bench: Bench) -> None:
 
 def test_fail_open_is_the_users_choice_and_counted(tmp_path: Path) -> None:
     bench = Bench(tmp_path, b'fail = "open"')
-    holder = apsw.Connection(bench.places.database)
-    holder.execute("BEGIN IMMEDIATE")
-
-    assert bench.pre("git status").reply == SILENT
-    holder.close()
+    with foreign.holding(bench.places.database):
+        assert bench.pre("git status").reply == SILENT
     assert bench.engine.counters["failed_open"] == 1
     bench.engine.close()
 
@@ -526,7 +518,12 @@ def test_a_token_is_demanded_once_there_is_one(bench: Bench) -> None:
 def test_a_changed_settings_file_without_our_hooks_is_refused(bench: Bench) -> None:
     settings = bench.root / "settings.json"
     settings.write_text("{}")
-    entry = {"settings": str(settings), "line": "hook-line", "events": [], "agent_version": ""}
+    entry: dict[str, Any] = {
+        "settings": str(settings),
+        "line": "hook-line",
+        "events": [],
+        "agent_version": "",
+    }
     Path(bench.places.installs).write_text(json.dumps({"claudecode": entry}))
 
     ours = bench.send("ConfigChange", source="user_settings", file_path=str(settings))
@@ -548,8 +545,8 @@ def test_a_lifecycle_event_is_one_record_and_silence(bench: Bench) -> None:
 def test_a_file_that_was_read_may_be_written_and_one_that_changed_since_may_not(bench: Bench) -> None:
     file = bench.project / "a.txt"
     file.write_text("one")
-    read = {"tool_name": "Read", "tool_input": {"file_path": str(file)}}
-    write = {"tool_name": "Write", "tool_input": {"file_path": str(file), "content": "x"}}
+    read: dict[str, Any] = {"tool_name": "Read", "tool_input": {"file_path": str(file)}}
+    write: dict[str, Any] = {"tool_name": "Write", "tool_input": {"file_path": str(file), "content": "x"}}
 
     unseen = only(bench.send("PreToolUse", tool_use_id="c1", **write), VerdictRecord)
     bench.send("PreToolUse", tool_use_id="c2", **read)
@@ -592,10 +589,8 @@ def test_no_state_table_holds_what_a_record_may(bench: Bench) -> None:
     bench.pre("cat canary-4711", call="canary-4711")
     bench.post("cat canary-4711", call="canary-4711")
 
-    reader = apsw.Connection(bench.places.database, flags=apsw.SQLITE_OPEN_READONLY)
     tables = ("sessions", "calls", "steps", "files")
-    rows = [row for table in tables for row in reader.execute(f"SELECT * FROM {table}")]  # noqa: S608 (constants)
-    reader.close()
+    rows = [row for table in tables for row in foreign.query(bench.places.database, f"SELECT * FROM {table}")]
     assert rows != []
     assert not any("canary-4711" in str(value) for row in rows for value in row)
 

@@ -7,7 +7,7 @@ import signal
 import pytest
 
 from live.claude_cli import Told, bash
-from live.shapes import REFUSED, ended, standing, steps, unreachable
+from live.shapes import REFUSED, ended, outcome, standing, steps, unreachable, verdict
 from live.stage import Stage
 
 pytestmark = pytest.mark.live
@@ -50,16 +50,22 @@ def test_what_was_answered_without_the_daemon_is_a_gap_when_it_is_back(guarded: 
 def test_a_result_that_comes_after_a_crash_still_finds_its_call(guarded: Stage) -> None:
     """The proposal was durable before it was answered, so the next daemon knows it."""
     go = guarded.project / "go"
+    command = _WAIT.format(go=go)
     with guarded.converse() as agent:
-        agent.start(bash("toolu_1", _WAIT.format(go=go)))
+        agent.start(bash("toolu_1", command))
         guarded.first_record("verdict")
         guarded.kill_daemon()
         guarded.start_daemon()
         go.touch()
         told = agent.hear()
         agent.finish()
+    step = guarded.show("toolu_1")["states"][0]["step"]
 
     assert told == [Told("toolu_1", False, "late")]
+    assert guarded.records("toolu_1") == [
+        verdict("toolu_1", command),
+        outcome("toolu_1", outcome="succeeded", after="succeeded", step=step),
+    ]
     assert steps(guarded) == ["toolu_1"]
 
 

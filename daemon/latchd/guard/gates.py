@@ -17,8 +17,8 @@ from latchd.guard.groups import Group
 from latchd.guard.paths import Place
 from latchd.guard.places import control_plane, credential, persistence, protected
 from latchd.guard.rule import Hit, Rule
-from latchd.guard.rules.destructive import shown, where
 from latchd.guard.subject import Subject
+from latchd.guard.targets import shown, where
 
 _PROPOSE: Final = "write it in the project and let the person put it in place"
 _OUTSIDE: Final = frozenset((Place.OUTSIDE, Place.HOME, Place.SYSTEM, Place.ROOT, Place.DEVICE))

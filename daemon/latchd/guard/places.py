@@ -34,7 +34,7 @@ CREDENTIAL_TREES: Final = patterns(
     ~/.ethereum/keystore
     ~/.config/solana/id.json ~/.mozilla/firefox ~/.config/google-chrome ~/.config/chromium
     ~/.config/bravesoftware
-    ~/.config/microsoft-edge ~/library/application*support/google/chrome ~/library/application*support/firefox
+    
     ~/.bash_history ~/.zsh_history ~/.local/share/fish/fish_history ~/.psql_history ~/.mysql_history
     ~/.python_history ~/.node_repl_history ~/.rediscli_history ~/.sh_history ~/.history
     /etc/shadow /etc/shadow- /etc/gshadow /etc/gshadow- /etc/sudoers /etc/sudoers.d /etc/ssl/private
@@ -43,6 +43,18 @@ CREDENTIAL_TREES: Final = patterns(
     /etc/networkmanager/system-connections /etc/rancher /var/lib/kubelet /run/secrets /var/run/secrets
     /proc/*/environ /proc/*/task/*/environ /proc/*/mem /proc/kcore /dev/mem /dev/kmem /root/.ssh
     /var/run/docker.sock /run/docker.sock
+    """
+)
+# What a browser keeps of its user's logins, below any profile of it.
+BROWSER_FILES: Final = patterns(
+    """
+    login*data cookies cookies.sqlite web*data local*state key4.db logins.json
+    """
+)
+_BROWSERS: Final = patterns(
+    """
+    ~/.config/google-chrome ~/.config/chromium ~/.config/bravesoftware ~/.config/microsoft-edge ~/.mozilla/firefox
+    ~/library/application*support/google/chrome ~/library/application*support/firefox ~/snap/firefox ~/snap/chromium
     """
 )
 # Agents' own secrets: no allow list of the person's relaxes these.
@@ -89,6 +101,9 @@ _EXEMPT_NAMES: Final = patterns(
 _EXEMPT_TREES: Final = patterns(
     "~/.ssh/known_hosts* ~/.ssh/*.pub /etc/ssl/certs /usr/share /usr/lib/python* site-packages node_modules "
     "/etc/ssh/ssh_host_*.pub"
+)
+_FIXTURES: Final = frozenset(
+    ("fixtures", "__fixtures__", "fixture", "testdata", "test-fixtures", "__mocks__", "mocks")
 )
 _BACKUPS: Final = tuple(".bak .backup .copy .disabled .old .orig .save .tmp ~ .swp .gz .enc".split())
 
@@ -164,6 +179,8 @@ def credential(path: str, home: str) -> str:
         return ""
     if found := first_match(AGENT_CREDENTIALS, path, home) or first_match(CREDENTIAL_TREES, path, home):
         return found.text
+    if first_match(_BROWSERS, path, home) and (found := first_match(BROWSER_FILES, path, home)):
+        return found.text
     return _named(path, home)
 
 
@@ -172,9 +189,9 @@ def agent_credential(path: str, home: str) -> bool:
 
 
 def _named(path: str, home: str) -> str:
-    """By the file's name alone; names of templates, public halves and source files are exempt."""
+    """By the file's name alone; templates, public halves, source files and test fixtures are exempt."""
     parts = components(path)
-    if not parts:
+    if not parts or _FIXTURES & set(parts[:-1]):
         return ""
     name = parts[-1]
     for ending in _BACKUPS:

@@ -34,6 +34,12 @@ class Subject(msgspec.Struct, frozen=True):
         return self.event.call.surface if self.event.call is not None else Surface.GENERIC
 
     @property
+    def text(self) -> str:
+        """The shell text of the call; "" for other tools."""
+        call = self.event.call
+        return (call.command or "") if call is not None and self.is_shell else ""
+
+    @property
     def is_shell(self) -> bool:
         return self.surface is Surface.SHELL
 

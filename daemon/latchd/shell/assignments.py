@@ -6,14 +6,13 @@ import re
 from typing import Final
 
 import msgspec
-from latch_contracts.facts import Issue, Reach
 
+from latch_contracts.facts import Issue, Reach
 from latchd.shell.lex import Flag, Style, lex
 from latchd.shell.listing import Listing, Scope
 from latchd.shell.parse import Node, Program
-from latchd.shell.redirects import code_text
 from latchd.shell.variables import Value, Variables
-from latchd.shell.words import assigned, expand
+from latchd.shell.words import assigned
 
 # A variable whose value a program of the line takes as a command.
 _CODE_NAMES: Final = frozenset(
@@ -28,7 +27,14 @@ LOADER_NAMES: Final = re.compile(
     r"(PATH|LD_\w+|DYLD_\w+|PYTHONPATH|PYTHONSTARTUP|PERL5LIB|PERL5OPT|RUBYOPT|RUBYLIB|NODE_OPTIONS|NODE_PATH|JAVA_TOOL_OPTIONS)\Z"
 )
 _BRANCHES: Final = frozenset(
-    {"if_statement", "for_statement", "while_statement", "c_style_for_statement", "case_statement", "function_definition"}
+    {
+        "if_statement",
+        "for_statement",
+        "while_statement",
+        "c_style_for_statement",
+        "case_statement",
+        "function_definition",
+    }
 )
 _SETTERS: Final = frozenset(
     "read mapfile readarray printf getopts local let unset wait declare typeset export readonly".split()
@@ -96,7 +102,9 @@ def _special(listing: Listing, name: str, lexed: object, scope: Scope, variables
             listing.dormant.append((code, scope))
             listing.evaluates = True
         elif name not in ("TAR_OPTIONS", "MANOPT"):
-            inner = msgspec.structs.replace(scope.within(Reach.DEFERRED), nesting=scope.nesting + 1, pipeline=0)
+            inner = msgspec.structs.replace(
+                scope.within(Reach.DEFERRED), nesting=scope.nesting + 1, pipeline=0
+            )
             listing.text(code, inner, variables.bare())
 
 
@@ -119,7 +127,9 @@ def volatile_names(program: Program) -> tuple[frozenset[str], bool]:
         elif kind in ("arithmetic_expansion", "c_style_for_statement") or (
             kind == "compound_statement" and node.children and node.children[0].kind == "(("
         ):
-            region = text[node.start : node.end if kind != "c_style_for_statement" else node.children[-1].start]
+            region = text[
+                node.start : node.end if kind != "c_style_for_statement" else node.children[-1].start
+            ]
             if re.search(r"[^=!<>]=[^=]|<<=|>>=|\+\+|--", region):
                 names.update(_NAME.findall(region))
         elif kind == "expansion" and re.match(r"\$\{\w+(\[[^\]]*\])?:?=", text[node.start : node.end]):
@@ -129,7 +139,9 @@ def volatile_names(program: Program) -> tuple[frozenset[str], bool]:
             if not _SETTERS.isdisjoint(words):
                 plain = words if kind == "command" or "unset" in words else []
                 names.update(name for word in plain for name in _NAME.findall(word))
-                if kind == "declaration_command" and any(re.match(r"[-+]\w*[nilucA]", word) for word in words):
+                if kind == "declaration_command" and any(
+                    re.match(r"[-+]\w*[nilucA]", word) for word in words
+                ):
                     certain = False
             if branch and not _UNSEEN.isdisjoint(words):
                 certain = False

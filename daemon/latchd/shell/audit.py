@@ -10,7 +10,6 @@ import re
 from typing import Final
 
 from latch_contracts.facts import Issue
-
 from latchd.shell.parse import Node, Program, Refusal, reparse
 from latchd.shell.prepare import MARK
 
@@ -110,7 +109,9 @@ def _region_marks(text: str, region: Node, regions: list[Node], at: int) -> int 
         if kind == "comment" and not _is_comment(text, node, arithmetic):
             return None
         if kind == "file_redirect":
-            marks += any(child.field == "destination" and text.startswith(MARK, child.start) for child in node.children)
+            marks += any(
+                child.field == "destination" and text.startswith(MARK, child.start) for child in node.children
+            )
         is_word = kind in WORDS and node is not region
         if is_word:
             regions += _substitutions(node)
@@ -141,4 +142,6 @@ def _is_comment(text: str, node: Node, arithmetic: bool) -> bool:
     before = text[node.start - 1] if node.start else "\n"
     if "\n" in text[node.start : node.end].rstrip("\n"):
         return False
-    return before in " \t\n;&|()`" and not arithmetic and text[max(0, node.start - 2) : node.start - 1] != "\\"
+    return (
+        before in " \t\n;&|()`" and not arithmetic and text[max(0, node.start - 2) : node.start - 1] != "\\"
+    )

@@ -7,19 +7,28 @@ from collections.abc import Sequence
 from typing import Final
 
 import msgspec
-from latch_contracts.facts import Argument, Issue, Reach
 
-from latchd.shell.lex import Flag, Piece
+from latch_contracts.facts import Argument, Issue, Reach
 from latchd.shell.listing import Input, Listing, Raw, Scope
 from latchd.shell.redirects import code_text
-from latchd.shell.variables import Value, Variables
+from latchd.shell.variables import Variables
 
 _NAME_EVALUATORS: Final = frozenset(
     "let test [ read printf unset wait declare typeset local export readonly mapfile readarray getopts".split()
 )
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _ESCAPE = re.compile(r"\\(0[0-7]{0,3}|[0-7]{1,3}|x[0-9A-Fa-f]{1,2}|.)", re.DOTALL)
-_NAMED: Final = {"n": "\n", "t": "\t", "a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "r": "\r", "v": "\v"}
+_NAMED: Final = {
+    "n": "\n",
+    "t": "\t",
+    "a": "\a",
+    "b": "\b",
+    "e": "\x1b",
+    "E": "\x1b",
+    "f": "\f",
+    "r": "\r",
+    "v": "\v",
+}
 
 
 def evaluated_names(name: str, words: Sequence[Argument]) -> bool:
@@ -36,20 +45,26 @@ def apply_builtin(listing: Listing, raw: Raw, scope: Scope, variables: Variables
     if name == "cd":
         _cd(words, variables)
     elif name == "pushd":
-        _cd(words, variables) if len(words) == 1 and not words[0].value.startswith(("+", "-")) else variables.enter(None)
+        _cd(words, variables) if len(words) == 1 and not words[0].value.startswith(
+            ("+", "-")
+        ) else variables.enter(None)
     elif name == "popd":
         variables.enter(None)
     elif name in ("read", "mapfile", "readarray", "getopts", "unset", "let", "wait") or (
         name == "printf" and evaluated_names(name, raw.words)
     ):
-        variables.forget(*(found for word in words for found in _NAME.findall(word.value)), "REPLY", "MAPFILE")
+        variables.forget(
+            *(found for word in words for found in _NAME.findall(word.value)), "REPLY", "MAPFILE"
+        )
     elif name in ("export", "declare", "typeset", "local", "readonly"):
         variables.forget(
             *(match.group() for word in words if "=" in word.value and (match := _NAME.match(word.value)))
         )
     elif name == "set":
         for index, word in enumerate(words):
-            if re.match(r"-[a-zA-Z]*e", word.value) or (word.value == "errexit" and words[index - 1].value == "-o"):
+            if re.match(r"-[a-zA-Z]*e", word.value) or (
+                word.value == "errexit" and words[index - 1].value == "-o"
+            ):
                 variables.strict = True
             elif word.value.startswith("+"):
                 variables.strict = False
@@ -59,7 +74,9 @@ def apply_builtin(listing: Listing, raw: Raw, scope: Scope, variables: Variables
         listing.note(Issue.UNSUPPORTED_CONSTRUCT)
     elif name == "enable" and any(re.match(r"-\w*f", word.value) for word in words):
         listing.note(Issue.OPAQUE_ARTIFACT)
-    elif name in ("bind", "complete", "fc", "history") and any(word.value in ("-x", "-C", "-s", "-e") for word in words):
+    elif name in ("bind", "complete", "fc", "history") and any(
+        word.value in ("-x", "-C", "-s", "-e") for word in words
+    ):
         listing.note(Issue.UNSUPPORTED_CONSTRUCT)
 
 
@@ -71,9 +88,13 @@ def _cd(words: Sequence[Argument], variables: Variables) -> None:
         return
     target = operands[0]
     scratch = target.expands and re.match(r"/tmp/\0(/[^\0]*)?\Z", target.value) and not target.globs
-    if len(operands) > 1 or target.value == "-" or (target.expands and not scratch) or target.globs or not target.value:
-        variables.enter(None)
-    elif "CDPATH" in variables.values and not target.value.startswith(("/", ".")):
+    if (
+        len(operands) > 1
+        or target.value == "-"
+        or (target.expands and not scratch)
+        or target.globs
+        or not target.value
+    ) or ("CDPATH" in variables.values and not target.value.startswith(("/", "."))):
         variables.enter(None)
     else:
         variables.enter(target.value)
@@ -139,7 +160,13 @@ def _printf(words: Sequence[Argument]) -> str | None:
     if rounds * len(text) > 65536:
         return None
     filling = iter([*values, *[""] * (rounds * len(wanted) - len(values))])
-    return code_text(re.sub(r"%%|%[sbd]", lambda m: "%" if m.group() == "%%" else _filled(m.group(), next(filling)), text * rounds))
+    return code_text(
+        re.sub(
+            r"%%|%[sbd]",
+            lambda m: "%" if m.group() == "%%" else _filled(m.group(), next(filling)),
+            text * rounds,
+        )
+    )
 
 
 def _filled(holder: str, value: str) -> str:

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from typing import Final
 
 import msgspec
-from latch_contracts.facts import Argument, End, Issue, Kind, Reach, Wrapper
 
+from latch_contracts.facts import Argument, End, Issue, Kind, Reach, Wrapper
 from latchd.shell.assignments import assign, prefix_details
 from latchd.shell.builtins import apply_builtin, evaluated_names, output_text
-from latchd.shell.lex import Code, Flag, Style, lex
+from latchd.shell.lex import Code, Style, lex
 from latchd.shell.listing import SOME_INPUT, Edge, Input, Listing, Raw, Scope
 from latchd.shell.parse import Node, Program
 from latchd.shell.redirects import Redirected, read_redirects
@@ -68,7 +68,8 @@ def words(
 ) -> tuple[int, ...]:
     """A command whose words all stand behind a redirection: `<in program`."""
     found = [
-        read_word(program.text, start, end, program.spans, variables) for start, end in _touching(redirected.extra)
+        read_word(program.text, start, end, program.spans, variables)
+        for start, end in _touching(redirected.extra)
     ]
     return emit(listing, program, _call(listing, found, redirected, ()), scope, variables)
 
@@ -90,7 +91,9 @@ def declaration(
         array = re.match(r"[A-Za-z_]\w*(\[[^\]]*\])?\+?=\(", program.text[start:end])
         if array:
             lexed = lex(program.text, start, end, program.spans, Style.LOOSE)
-            found.append(Word((Argument(program.text[start : start + array.end()] + "\0)", expands=True),), lexed))
+            found.append(
+                Word((Argument(program.text[start : start + array.end()] + "\0)", expands=True),), lexed)
+            )
         else:
             found.append(read_word(program.text, start, end, program.spans, variables))
     call = _call(listing, found, redirected, ())
@@ -141,7 +144,9 @@ def _call(listing: Listing, found: list[Word], redirected: Redirected, details: 
         if word.overflow:
             listing.note(Issue.FACT_LIMIT)
     bare = bool(found) and bool(found[0].bare)
-    return Call(tuple(arguments), tuple(codes), redirected, tuple(dict.fromkeys(sources)), details, name_is_bare=bare)
+    return Call(
+        tuple(arguments), tuple(codes), redirected, tuple(dict.fromkeys(sources)), details, name_is_bare=bare
+    )
 
 
 def emit(
@@ -251,7 +256,13 @@ def _child(listing: Listing, raw: Raw, child: Child, scope: Scope, variables: Va
     if child.words is not None:
         if not child.words:
             return ()
-        return emit(listing, None, Call(child.words, remote=child.remote or raw.remote, name_is_bare=False), inner, state)
+        return emit(
+            listing,
+            None,
+            Call(child.words, remote=child.remote or raw.remote, name_is_bare=False),
+            inner,
+            state,
+        )
     if not child.straight:
         state = variables.bare()
         state.places = () if child.remote or child.reach is Reach.DEFERRED else variables.places

@@ -7,8 +7,8 @@ such literal in it is read for code.
 from __future__ import annotations
 
 import msgspec
-from latch_contracts.facts import Reach
 
+from latch_contracts.facts import Reach
 from latchd.shell.lex import Style, lex
 from latchd.shell.listing import Listing
 from latchd.shell.redirects import code_text

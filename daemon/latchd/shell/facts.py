@@ -23,7 +23,6 @@ from latch_contracts.facts import (
     Reach,
     Status,
 )
-
 from latchd.shell import flows, structure
 from latchd.shell.dormant import list_dormant
 from latchd.shell.grammar import Context, Description, describe, network_fact, path_fact
@@ -37,7 +36,16 @@ MAX_PATHS: Final = 256
 MAX_NETWORK: Final = 128
 MAX_ISSUES: Final = 8
 TRUSTED: Final = frozenset(
-    {"/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin", "/opt/homebrew/bin", "/snap/bin"}
+    {
+        "/bin",
+        "/sbin",
+        "/usr/bin",
+        "/usr/sbin",
+        "/usr/local/bin",
+        "/usr/local/sbin",
+        "/opt/homebrew/bin",
+        "/snap/bin",
+    }
 )
 _INVALID: Final = frozenset({Issue.INVALID_SYNTAX, Issue.INVALID_UTF8, Issue.CONTROL_BYTES})
 
@@ -65,7 +73,9 @@ def _analyze(command: str, cwd: str, home: str) -> ActionFacts:
     text = to_bytes_view(command)
     if text is None:
         return _nothing(Status.INVALID, Issue.INVALID_UTF8, cwd, home)
-    listing = Listing(lambda program, node, scope, variables: structure.run(listing, program, node, scope, variables))
+    listing = Listing(
+        lambda program, node, scope, variables: structure.run(listing, program, node, scope, variables)
+    )
     variables = Variables(home, (posixpath.normpath(cwd),) if cwd.startswith("/") else ())
     try:
         listing.text(text, Scope(), variables)

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Final
 
 from latch_contracts.facts import Access, Argument, DataFlow, End, Redirect
-
 from latchd.shell.grammar import Context, Description, Target, network_fact, path_fact
 from latchd.shell.listing import Listing, Raw
 from latchd.shell.redirects_facts import redirect_contact, redirect_target
@@ -58,7 +57,9 @@ def _operand_flows(raw: Raw, description: Description, context: Context) -> list
 def _redirect_flows(raw: Raw, context: Context) -> list[DataFlow]:
     flows: list[DataFlow] = []
     own = {_stream(redirect) for redirect in raw.redirects}
-    outer = [redirect for redirect in raw.scope.enclosing if _stream(redirect) not in own and not raw.out_piped]
+    outer = [
+        redirect for redirect in raw.scope.enclosing if _stream(redirect) not in own and not raw.out_piped
+    ]
     for redirect in (*raw.redirects, *outer):
         contact, target = redirect_contact(redirect), redirect_target(redirect)
         reads = redirect.access is Access.READ

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from typing import Final
 
 import msgspec
-from latch_contracts.facts import Argument
 
+from latch_contracts.facts import Argument
 from latchd.shell.redirects import code_text
 from latchd.shell.wrappers import OPTION_CODE
 
@@ -48,7 +48,9 @@ _EDITORS: Final = frozenset({"vim", "vi", "nvim", "ex", "view", "vimdiff", "rvim
 
 def embedded(name: str, words: Sequence[Argument], stdin: str | None) -> Embedded:
     """The shell code in the words of one command; ``stdin`` is its literal input, if known."""
-    base = re.sub(r"[\d.]+\Z", "", name) if name.startswith(("python", "ruby", "perl", "php", "lua")) else name
+    base = (
+        re.sub(r"[\d.]+\Z", "", name) if name.startswith(("python", "ruby", "perl", "php", "lua")) else name
+    )
     if name in _AWKS:
         return _awk(words)
     if name in ("sed", "gsed", "ssed"):
@@ -78,7 +80,12 @@ def _options(name: str, words: Sequence[Argument]) -> Embedded:
                 codes.append(following)
             elif known.startswith("--") and equals and option == known:
                 codes.append(value)
-            elif not known.startswith("--") and len(known) == 2 and word.value.startswith(known) and name not in ("nc", "ncat"):
+            elif (
+                not known.startswith("--")
+                and len(known) == 2
+                and word.value.startswith(known)
+                and name not in ("nc", "ncat")
+            ):
                 codes.append(word.value[2:])
     return Embedded(tuple(code_text(code) for code in codes if code and not code.startswith("-")))
 
@@ -125,13 +132,17 @@ def _awk(words: Sequence[Argument]) -> Embedded:
     for program in programs:
         bare = re.sub(r'"(?:\\.|[^"\\])*"', lambda m: '"' + "_" * (len(m.group()) - 2) + '"', program)
         wanted = len(_AWK.findall(bare))
-        found = [m.group(1) for rule in (_AWK_SYSTEM, _AWK_GETLINE, _AWK_PRINT) for m in rule.finditer(program)]
+        found = [
+            m.group(1) for rule in (_AWK_SYSTEM, _AWK_GETLINE, _AWK_PRINT) for m in rule.finditer(program)
+        ]
         codes += [code_text(_unquote(text)) for text in found]
         opaque |= wanted > len(found)
     return Embedded(tuple(codes), opaque)
 
 
-_SED_ADDRESS = re.compile(r"\s*(?:\d+|\$|/(?:\\.|\[[^\]]*\]|[^/\\])*/[IM]*|\\(.)(?:(?!\1).)*\1)?\s*(?:[,~+]\s*(?:\d+|\$|[+~]\d+|/(?:\\.|[^/\\])*/[IM]*))?\s*!?\s*")
+_SED_ADDRESS = re.compile(
+    r"\s*(?:\d+|\$|/(?:\\.|\[[^\]]*\]|[^/\\])*/[IM]*|\\(.)(?:(?!\1).)*\1)?\s*(?:[,~+]\s*(?:\d+|\$|[+~]\d+|/(?:\\.|[^/\\])*/[IM]*))?\s*!?\s*"
+)
 
 
 def _sed(words: Sequence[Argument]) -> Embedded:
@@ -186,7 +197,9 @@ def _sed_script(text: str) -> Embedded:
         if command in "sy":
             end = _sed_parts(text, at)
             if end < 0:
-                return Embedded(tuple(codes), opaque=False)  # an unfinished command is an error and runs nothing
+                return Embedded(
+                    tuple(codes), opaque=False
+                )  # an unfinished command is an error and runs nothing
             flags = re.compile(r"[gpiImMe0-9]*").match(text, end)
             if flags and command == "s" and "e" in flags.group():
                 return Embedded(tuple(codes), opaque=True)
@@ -235,7 +248,7 @@ def _sed_parts(text: str, at: int) -> int:
             bracket = char != "]"
         elif char == "[" and left == 2 and delimiter != "[":
             close = text.find("]", at + 2)
-            bracket = 0 <= close and "\n" not in text[at:close] and delimiter in text[at:close]
+            bracket = close >= 0 and "\n" not in text[at:close] and delimiter in text[at:close]
         elif char == delimiter:
             left -= 1
             if left == 0:

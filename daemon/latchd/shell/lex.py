@@ -12,8 +12,8 @@ import re
 from collections.abc import Mapping
 
 import msgspec
-from latch_contracts.facts import Issue
 
+from latch_contracts.facts import Issue
 from latchd.shell.parse import HOLE, Node
 from latchd.shell.prepare import TICK, backticked
 
@@ -80,7 +80,17 @@ _SCRATCH = re.compile(
 _BRACED_EVALUATES = re.compile(r"!|[A-Za-z_]\w*\[[^\]]*[A-Za-z_$`]|[A-Za-z_@*]\w*(\[[^\]]*\])?:[^-+=?]")
 _PROMPT = re.compile(r"@P\Z")
 _ANSI = re.compile(r"\\(x[0-9A-Fa-f]{1,2}|u[0-9A-Fa-f]{1,4}|U[0-9A-Fa-f]{1,8}|[0-7]{1,3}|c.|.)", re.DOTALL)
-_ANSI_NAMED = {"a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
+_ANSI_NAMED = {
+    "a": "\a",
+    "b": "\b",
+    "e": "\x1b",
+    "E": "\x1b",
+    "f": "\f",
+    "n": "\n",
+    "r": "\r",
+    "t": "\t",
+    "v": "\v",
+}
 
 
 def lex(text: str, start: int, end: int, spans: Mapping[int, Node], style: Style = Style.WORD) -> Lexed:
@@ -335,7 +345,11 @@ def _ansi_value(match: re.Match[str]) -> str:
         return chr(int(code[1:], 16)) if len(code) > 1 else "\\x"
     if code[0] in "uU":
         point = int(code[1:], 16) if len(code) > 1 else -1
-        return chr(point).encode("utf-8", "replace").decode("latin-1") if 0 <= point < 0x110000 else match.group()
+        return (
+            chr(point).encode("utf-8", "replace").decode("latin-1")
+            if 0 <= point < 0x110000
+            else match.group()
+        )
     if code[0] in "01234567":
         return chr(int(code, 8) & 0xFF)
     if code[0] == "c" and len(code) == 2:

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Final
 
 import msgspec
-from latch_contracts.facts import Argument, End, Issue, Kind, Reach, Redirect, Wrapper
 
+from latch_contracts.facts import Argument, End, Issue, Kind, Reach, Redirect, Wrapper
 from latchd.shell.lex import Code, Lexed
 from latchd.shell.parse import Node, Program, Refusal, parse
 from latchd.shell.variables import Variables

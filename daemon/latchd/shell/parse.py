@@ -13,8 +13,8 @@ from typing import Final
 import msgspec
 import tree_sitter
 import tree_sitter_bash
-from latch_contracts.facts import Issue
 
+from latch_contracts.facts import Issue
 from latchd.shell.prepare import Heredoc, Prepared, prepare
 
 MAX_TEXT: Final = 64 * 1024  # bytes
@@ -138,7 +138,9 @@ def _copy(tree: tree_sitter.Tree, prepared: Prepared) -> Program | Refusal:
         raw = cursor.node
         assert raw is not None  # noqa: S101 - a cursor always stands on a node
         kind = raw.type
-        node = Node(kind, raw.start_byte, raw.end_byte, cursor.field_name or "", raw.is_named, raw.is_missing, [])
+        node = Node(
+            kind, raw.start_byte, raw.end_byte, cursor.field_name or "", raw.is_named, raw.is_missing, []
+        )
         count += 1
         if count > MAX_NODES:
             return Refusal(Issue.NODE_LIMIT)

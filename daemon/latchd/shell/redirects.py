@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Final
 
 import msgspec
-from latch_contracts.facts import Access, Issue, Redirect
 
+from latch_contracts.facts import Access, Issue, Redirect
 from latchd.shell.lex import Code, Style, lex
 from latchd.shell.listing import SOME_INPUT, Input, Listing
 from latchd.shell.parse import HOLE, Node, Program
@@ -71,9 +71,7 @@ def _here_string(
             result.stdin = Input(True, code_text(arguments[0].value) + "\n")
 
 
-def _file(
-    listing: Listing, program: Program, node: Node, variables: Variables, result: Redirected
-) -> None:
+def _file(listing: Listing, program: Program, node: Node, variables: Variables, result: Redirected) -> None:
     descriptor = operator = ""
     destinations: list[Node] = []
     for child in node.children:

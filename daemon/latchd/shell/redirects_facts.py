@@ -6,7 +6,6 @@ import re
 from collections.abc import Sequence
 
 from latch_contracts.facts import Access, Argument, NetAction, Operation, Redirect
-
 from latchd.shell.grammar import Contact, Target
 
 _SOCKET = re.compile(r"/dev/(?:tcp|udp)/([^/]+)/([^/]+)\Z")
@@ -29,7 +28,9 @@ def redirect_contact(redirect: Redirect) -> Contact | None:
     match = _SOCKET.match(redirect.target)
     if match is None:
         return None
-    return Contact(NetAction.CONNECT, Argument(f"{match.group(1)}:{match.group(2)}", expands=redirect.expands))
+    return Contact(
+        NetAction.CONNECT, Argument(f"{match.group(1)}:{match.group(2)}", expands=redirect.expands)
+    )
 
 
 def redirect_operations(redirects: Sequence[Redirect]) -> list[Operation]:

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from typing import Final
 
 import msgspec
-from latch_contracts.facts import End, Issue, Kind, Reach
 
+from latch_contracts.facts import End, Issue, Kind, Reach
 from latchd.shell import calls
 from latchd.shell.assignments import assign, volatile_names
 from latchd.shell.audit import WORDS, doubts, without_prefixes
@@ -156,8 +156,10 @@ class _Walk:
             ids += self.statement(part, scope.within(Reach.CONDITIONAL), aside)
             if not self._terminates(part):
                 variables.meet(aside)
-        if len(parts) > 1 and not variables.strict and not all(
-            operator == "||" and self._terminates(part) for operator, part in parts[1:]
+        if (
+            len(parts) > 1
+            and not variables.strict
+            and not all(operator == "||" and self._terminates(part) for operator, part in parts[1:])
         ):
             places = variables.places
             variables.meet(known)
@@ -369,4 +371,3 @@ def _chain(node: Node) -> list[tuple[str, Node]]:
         parts.append((operator, named[1]))
         current = named[0]
     return [("", current), *reversed(parts)]
-

@@ -13,8 +13,8 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 import msgspec
-from latch_contracts.facts import Argument, Issue, Reach
 
+from latch_contracts.facts import Argument, Issue, Reach
 from latchd.shell.interpreters import embedded
 from latchd.shell.listing import Input
 from latchd.shell.redirects import code_text
@@ -114,7 +114,9 @@ def parse_options(words: Sequence[Argument], options: Options, first: int = 1) -
             flag = _match(name, options.long_flags)
             takes = _match(name, options.long_values) or f"--{name}" in options.codes
             if f"--{name}" in options.codes:
-                codes.append(Argument(rest, expands=words[index].expands) if equals else _at(words, index + 1))
+                codes.append(
+                    Argument(rest, expands=words[index].expands) if equals else _at(words, index + 1)
+                )
             unknown |= not (flag or takes or options.any_long)
             index += 1 if equals or flag or not takes else 2
         elif value.startswith("-") and len(value) > 1:
@@ -165,7 +167,11 @@ def _wrapper(words: Sequence[Argument], options: Options, stdin: Input) -> Unwra
         place = next((i for i, word in enumerate(words) if word.value == options.after), -1)
         if place < 0:
             return Unwrapped(suspected=suspected_tail(words))
-        return Unwrapped((Child(tuple(words[place + 1 :]), head=place + 1),)) if place + 1 < len(words) else NOTHING
+        return (
+            Unwrapped((Child(tuple(words[place + 1 :]), head=place + 1),))
+            if place + 1 < len(words)
+            else NOTHING
+        )
     parsed = parse_options(words, options)
     if parsed.stopped:
         return NOTHING
@@ -180,7 +186,11 @@ def _wrapper(words: Sequence[Argument], options: Options, stdin: Input) -> Unwra
     if name == "flock" and tail and tail[0].value in ("-c", "--command"):
         children.append(Child(code=_join(tail[1:2]), head=parsed.start))
         tail = ()
-    if name in ("runuser", "su") and tail and not (name == "runuser" and any(w.value.startswith("-u") for w in words)):
+    if (
+        name in ("runuser", "su")
+        and tail
+        and not (name == "runuser" and any(w.value.startswith("-u") for w in words))
+    ):
         return Unwrapped((*children, *_shell((Argument("sh"), *tail), stdin).children), issues)
     if tail and options.tail is Tail.SHELL:
         children.append(Child(code=_join(tail), head=parsed.start, remote=options.remote))
@@ -189,7 +199,12 @@ def _wrapper(words: Sequence[Argument], options: Options, stdin: Input) -> Unwra
         children.append(Child(tail, head=parsed.start, remote=options.remote, straight=straight))
     elif not children and name in ("su", "chroot", "nsenter", "unshare", "script", "runuser") and stdin.given:
         return _input(stdin, issues)
-    if name == "sudo" and not tail and any(re.match(r"-\w*[si]|--(shell|login)", w.value) for w in words[1:]) and stdin.given:
+    if (
+        name == "sudo"
+        and not tail
+        and any(re.match(r"-\w*[si]|--(shell|login)", w.value) for w in words[1:])
+        and stdin.given
+    ):
         return _input(stdin, issues)
     return Unwrapped(tuple(children), issues, suspected=suspected_tail(words) if parsed.unknown else "")
 
@@ -331,15 +346,18 @@ def _find(words: Sequence[Argument], _stdin: Input) -> Unwrapped:
             index += 1
             continue
         end = index + 1
-        while end < len(words) and words[end].value != ";" and not (
-            words[end].value == "+" and words[end - 1].value == "{}"
+        while (
+            end < len(words)
+            and words[end].value != ";"
+            and not (words[end].value == "+" and words[end - 1].value == "{}")
         ):
             end += 1
         child: list[Argument] = []
         for word in words[index + 1 : end]:
             if word.value == "{}":
                 child += [
-                    Argument(root.value.rstrip("/") + "/\0", root.quote, True, True) for root in roots or [Argument(".")]
+                    Argument(root.value.rstrip("/") + "/\0", root.quote, True, True)
+                    for root in roots or [Argument(".")]
                 ]
             else:
                 child.append(_filled(word, "{}", (HOLE,)))
@@ -370,7 +388,11 @@ def _parallel(words: Sequence[Argument], stdin: Input) -> Unwrapped:
         end += 1
     template = words[index:end]
     if not template:
-        return Unwrapped(issues=(Issue.OPAQUE_ARTIFACT,), runs_input=True) if stdin.given or end < len(words) else NOTHING
+        return (
+            Unwrapped(issues=(Issue.OPAQUE_ARTIFACT,), runs_input=True)
+            if stdin.given or end < len(words)
+            else NOTHING
+        )
     # what it puts in is quoted by it: an unknown word, never code
     text, count = re.subn(r"\{[^{}]*\}", '"$_"', _join(template))
     return Unwrapped((Child(code=text if count else text + ' "$_"', head=index, reads=Input(True)),))
@@ -399,7 +421,11 @@ def _container(words: Sequence[Argument], stdin: Input) -> Unwrapped:
             name, equals, rest = value.partition("=")
             if name == "--entrypoint":
                 entry = rest if equals else _at(words, index + 1).value
-            short = re.match(r"-[a-zA-Z]+\Z", name) and not name.startswith("--") and "-" + name[-1] in _DOCKER_VALUES
+            short = (
+                re.match(r"-[a-zA-Z]+\Z", name)
+                and not name.startswith("--")
+                and "-" + name[-1] in _DOCKER_VALUES
+            )
             if is_kubectl and name in ("-p", "-f", "-h", "-l", "-a", "-m", "-u", "-w", "-v", "-e"):
                 short = None
             index += 2 if not equals and (name in _DOCKER_VALUES or short) else 1
@@ -435,7 +461,11 @@ def _ssh(words: Sequence[Argument], stdin: Input) -> Unwrapped:
     for index, word in enumerate(words[1 : parsed.start], 1):
         setting = word.value[2:] if word.value.startswith("-o") and len(word.value) > 2 else ""
         setting = setting or (word.value if words[index - 1].value == "-o" else "")
-        match = re.match(r"\s*(ProxyCommand|LocalCommand|KnownHostsCommand)\s*[= ]\s*(.*)", setting, re.IGNORECASE | re.DOTALL)
+        match = re.match(
+            r"\s*(ProxyCommand|LocalCommand|KnownHostsCommand)\s*[= ]\s*(.*)",
+            setting,
+            re.IGNORECASE | re.DOTALL,
+        )
         if match:
             children.append(Child(code=code_text(match.group(2)), head=parsed.start))
     # options may stand after the host too
@@ -452,7 +482,9 @@ def _ssh(words: Sequence[Argument], stdin: Input) -> Unwrapped:
     return Unwrapped(tuple(children), issues)
 
 
-_GIT_VALUES = frozenset({"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--super-prefix", "--config-env"})
+_GIT_VALUES = frozenset(
+    {"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--super-prefix", "--config-env"}
+)
 _GIT_CODE = re.compile(
     r"(core\.(pager|editor|sshcommand|fsmonitor|hookspath|gitproxy|askpass)|pager\..*|sequence\.editor|diff\.external"
     r"|diff\..*\.(command|textconv)|merge(tool)?\..*\.(driver|cmd)|difftool\..*\.cmd|filter\..*\.(clean|smudge|process)"
@@ -492,10 +524,24 @@ def _git(words: Sequence[Argument], _stdin: Input) -> Unwrapped:
         children.append(Child(tuple(rest[1:]), head=index + 2, reach=Reach.CONDITIONAL))
     elif verb == "submodule":
         place = next((i for i, word in enumerate(rest) if word.value == "foreach"), -1)
-        body_words = [word for word in rest[place + 1 :] if word.value not in ("--recursive", "--quiet", "-q")]
+        body_words = [
+            word for word in rest[place + 1 :] if word.value not in ("--recursive", "--quiet", "-q")
+        ]
         if place >= 0 and body_words:
             children.append(Child(code=_join(body_words), head=index + 2, reach=Reach.CONDITIONAL))
-    elif verb in ("rebase", "filter-branch", "difftool", "mergetool", "grep", "clone", "fetch", "pull", "push", "ls-remote", "archive"):
+    elif verb in (
+        "rebase",
+        "filter-branch",
+        "difftool",
+        "mergetool",
+        "grep",
+        "clone",
+        "fetch",
+        "pull",
+        "push",
+        "ls-remote",
+        "archive",
+    ):
         children += _git_options(verb, rest)
     return Unwrapped(tuple(children), issues)
 
@@ -521,16 +567,16 @@ def _git_options(verb: str, rest: Sequence[Argument]) -> list[Child]:
             code = _at(rest, index + 1).value
         elif equals and name in names:
             code = value
-        elif verb in ("rebase", "difftool") and word.value.startswith("-x") and len(word.value) > 2:
-            code = word.value[2:]
-        elif verb == "grep" and word.value.startswith("-O"):
+        elif (verb in ("rebase", "difftool") and word.value.startswith("-x") and len(word.value) > 2) or (verb == "grep" and word.value.startswith("-O")):
             code = word.value[2:]
         if code:
             children.append(Child(code=code_text(code), reach=Reach.CONDITIONAL, wraps=False))
     return children
 
 
-_TMUX = re.compile(r"new(-session|-window)?\Z|neww\Z|split-window\Z|splitw\Z|respawn-(pane|window)\Z|run(-shell)?\Z|if-shell\Z|popup\Z|display-popup\Z")
+_TMUX = re.compile(
+    r"new(-session|-window)?\Z|neww\Z|split-window\Z|splitw\Z|respawn-(pane|window)\Z|run(-shell)?\Z|if-shell\Z|popup\Z|display-popup\Z"
+)
 
 
 def _tmux(words: Sequence[Argument], _stdin: Input) -> Unwrapped:
@@ -539,7 +585,11 @@ def _tmux(words: Sequence[Argument], _stdin: Input) -> Unwrapped:
         return NOTHING
     place = index + 1
     while place < len(words) and words[place].value.startswith("-"):
-        place += 2 if words[place].value[-1] in "sntFcexyTlbSdp" and words[place].value not in ("-d", "-b", "-P") else 1
+        place += (
+            2
+            if words[place].value[-1] in "sntFcexyTlbSdp" and words[place].value not in ("-d", "-b", "-P")
+            else 1
+        )
     tail = words[place:]
     return Unwrapped((Child(code=_join(tail), head=place, reach=Reach.BACKGROUND),)) if tail else NOTHING
 

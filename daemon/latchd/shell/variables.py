@@ -65,11 +65,17 @@ class Variables(msgspec.Struct):
 
     def meet(self, other: Variables) -> None:
         """After a branch that may or may not have run: keep what both sides agree on."""
-        self.values = {
-            name: mine if mine == theirs else Value(None, (mine.sources if mine else ()) + (theirs.sources if theirs else ()))
-            for name in {**self.values, **other.values}
-            for mine, theirs in [(self.values.get(name), other.values.get(name))]
-        } if self.values != other.values else self.values
+        self.values = (
+            {
+                name: mine
+                if mine == theirs
+                else Value(None, (mine.sources if mine else ()) + (theirs.sources if theirs else ()))
+                for name in {**self.values, **other.values}
+                for mine, theirs in [(self.values.get(name), other.values.get(name))]
+            }
+            if self.values != other.values
+            else self.values
+        )
         self.folds = self.folds and other.folds
         if self.places and other.places:
             both = tuple(dict.fromkeys(other.places + self.places))

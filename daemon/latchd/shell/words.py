@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from typing import Final
 
 import msgspec
-from latch_contracts.facts import Argument, Quote
 
+from latch_contracts.facts import Argument, Quote
 from latchd.shell.lex import Flag, Lexed, Piece, Style, lex
 from latchd.shell.parse import Node, from_bytes_view
 from latchd.shell.variables import Value, Variables
@@ -49,11 +49,17 @@ def read_word(text: str, start: int, end: int, spans: Mapping[int, Node], variab
     return expand(lexed, variables, bare=text[start:end])
 
 
-def expand(lexed: Lexed, variables: Variables, *, bare: str = "", split: bool = True, braces: bool = True) -> Word:
+def expand(
+    lexed: Lexed, variables: Variables, *, bare: str = "", split: bool = True, braces: bool = True
+) -> Word:
     """The arguments of pieces; without ``split`` as an assignment sees them: one word."""
     sources: list[int] = []
     pieces = _tilde(lexed.pieces, variables) if lexed.pieces else ()
-    variants = _braces(pieces) if braces and split and any(p.flag is Flag.PLAIN and "{" in p.text for p in pieces) else [pieces]
+    variants = (
+        _braces(pieces)
+        if braces and split and any(p.flag is Flag.PLAIN and "{" in p.text for p in pieces)
+        else [pieces]
+    )
     overflow = len(variants) > MAX_BRACES
     arguments: list[Argument] = []
     for variant in variants[:MAX_BRACES]:
@@ -100,9 +106,9 @@ def _variable(piece: Piece, variables: Variables, sources: list[int], *, split: 
     if value.pieces is None:
         return hole
     if quoted or not split:
-        return [part if part.flag is Flag.SCRATCH else Piece(part.text, Flag.DOUBLE) for part in value.pieces] or [
-            Piece("", Flag.DOUBLE if quoted else Flag.HOLE)
-        ]
+        return [
+            part if part.flag is Flag.SCRATCH else Piece(part.text, Flag.DOUBLE) for part in value.pieces
+        ] or [Piece("", Flag.DOUBLE if quoted else Flag.HOLE)]
     return [part if part.flag is Flag.SCRATCH else Piece(part.text, Flag.VARIABLE) for part in value.pieces]
 
 
@@ -225,9 +231,13 @@ def _sequence(atoms: list[Piece]) -> list[list[Piece]]:
     if letters != last.isalpha():
         return []
     low, high = (ord(first), ord(last)) if letters else (int(first), int(last))
-    width = 0 if letters else max(len(side) for side in (first, last)) if any(
-        side.lstrip("-").startswith("0") and len(side.lstrip("-")) > 1 for side in (first, last)
-    ) else 0
+    width = (
+        0
+        if letters
+        else max(len(side) for side in (first, last))
+        if any(side.lstrip("-").startswith("0") and len(side.lstrip("-")) > 1 for side in (first, last))
+        else 0
+    )
     stride = max(abs(int(step or 1)), 1) * (1 if high >= low else -1)
     numbers = range(low, high + (1 if stride > 0 else -1), stride)
     return [

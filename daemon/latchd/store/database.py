@@ -4,12 +4,15 @@ One connection writes, on the daemon's own thread. ``BEGIN IMMEDIATE`` always: a
 reads first and writes later can fail at once whatever the time-out says.
 """
 
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# (apsw's stubs name a type that this Python has not; values from it are typed where they leave here)
+
 from __future__ import annotations
 
 import contextlib
 import ctypes
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Any, Final
@@ -55,7 +58,7 @@ class Database:
             raise StoreUnusable(f"database `{path}`: {_text(error)}") from error
 
     @contextlib.contextmanager
-    def transaction(self) -> Iterator[None]:
+    def transaction(self) -> Generator[None]:
         """All of the block or nothing of it. Raises StoreError; never await inside.
 
         INVARIANT (a failed commit is not an answer): when COMMIT raises, what is on disk is unknown;
@@ -94,9 +97,10 @@ class Database:
 
     def rows(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         try:
-            return self._connection.execute(sql, values).fetchall()
+            found: list[tuple[Any, ...]] = self._connection.execute(sql, values).fetchall()
         except apsw.Error as error:
             raise StoreError(_text(error)) from error
+        return found
 
     def size(self) -> int:
         """Bytes in use; pages that pruning has freed don't count."""
@@ -176,7 +180,7 @@ def _check_ours(connection: apsw.Connection, path: Path) -> None:
     version = connection.pragma("user_version")
     application = connection.pragma("application_id")
     if application != APPLICATION_ID:
-        tables = connection.execute("SELECT count(*) FROM sqlite_schema").fetchall()[0][0]
+        tables: Any = connection.execute("SELECT count(*) FROM sqlite_schema").fetchall()[0][0]
         if application != 0 or tables:
             raise StoreUnusable(f"database `{path}` belongs to another program")
     elif version > SCHEMA:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import sqlite3
 from pathlib import Path
 
-import apsw
 import pytest
 
+import foreign
 from latchd.store.database import SCHEMA, Database, StoreError, StoreUnusable, checkpoint
 
 
-def raw(path: Path) -> apsw.Connection:
-    return apsw.Connection(str(path))
+def raw(path: Path) -> sqlite3.Connection:
+    """Somebody else's connection, through another library."""
+    return sqlite3.connect(path, isolation_level=None)
 
 
 def test_a_new_database_is_private_ours_and_durable(tmp_path: Path) -> None:
@@ -65,13 +67,13 @@ def test_what_was_committed_is_there_after_opening_again(tmp_path: Path) -> None
 def test_a_foreign_lock_holder_costs_an_error_not_a_hang(tmp_path: Path) -> None:
     path = tmp_path / "latchd.db"
     database = Database.open(path)
-    holder = raw(path)
-    holder.execute("BEGIN IMMEDIATE")
-
-    with pytest.raises(StoreError, match="locked"), database.transaction():
+    with (
+        foreign.holding(path),
+        pytest.raises(StoreError, match="locked"),
+        database.transaction(),
+    ):
         pass
 
-    holder.close()
     with database.transaction():
         pass
     database.close()
@@ -81,7 +83,7 @@ def test_a_newer_schema_is_refused_and_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "latchd.db"
     Database.open(path).close()
     connection = raw(path)
-    connection.pragma("user_version", SCHEMA + 1)
+    connection.execute(f"PRAGMA user_version = {SCHEMA + 1}")
     connection.close()
     before = path.read_bytes()
 

@@ -11,12 +11,15 @@ from latchd.guard.rules import (
     control,
     credentials,
     databases,
-    destructive,
+    deletion,
     egress,
     environment,
     git,
     infrastructure,
+    input,
+    overwriting,
     powershell,
+    traffic,
     vouch,
 )
 
@@ -24,15 +27,18 @@ SELF_PROTECTION: Final[tuple[Rule, ...]] = control.RULES
 
 # Shell first (destruction, network, environment), then the write gates, then readers.
 RULES: Final[tuple[Rule, ...]] = (
-    *destructive.RULES,
+    *deletion.RULES,
+    *overwriting.RULES,
     *code.RULES,
     *git.RULES,
     *infrastructure.RULES,
     *databases.RULES,
     *powershell.RULES,
     *egress.RULES,
+    *traffic.RULES,
     *environment.RULES,
     *vouch.RULES,
+    *input.RULES,
     *GATES,
     *credentials.RULES,
 )

@@ -30,8 +30,7 @@ _LOST: Final = frozenset(
 
 
 def _removes(subject: Subject) -> Iterator[Hit]:
-    call = subject.event.call
-    text = (call.command or "") if call is not None and subject.is_shell else ""
+    text = subject.text
     if "<<" not in text:
         return
     context = Context(cwd=subject.facts.cwd, home=subject.home)

@@ -108,8 +108,7 @@ def _persons_verb(command: Command) -> str:
 
 
 def _environment(subject: Subject) -> Iterator[Hit]:
-    call = subject.event.call
-    text = (call.command or "") if call is not None and subject.is_shell else ""
+    text = subject.text
     for pattern in (_ASSIGNS, _UNSETS):
         for found in pattern.finditer(text):
             name = found["name"]

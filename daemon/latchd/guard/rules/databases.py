@@ -77,8 +77,7 @@ _SPEAKERS: Final = frozenset(("echo", "printf"))
 
 def _by_input(subject: Subject) -> Iterator[Hit]:
     """SQL that a client gets from a here-document, or from an echo before the pipe."""
-    call = subject.event.call
-    text = (call.command or "") if call is not None and subject.is_shell else ""
+    text = subject.text
     for command in subject.acting():
         if command.program not in _CLIENTS:
             continue

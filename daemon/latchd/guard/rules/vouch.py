@@ -1,4 +1,4 @@
-"""What the guard can't vouch for: unknown command words, input that is run, text that can't be read.
+"""What the guard can't vouch for: unknown command words, and text that can't be read.
 
 Not knowing is never an allow. What can be seen of the unknown decides between a question and a refusal.
 """
@@ -9,13 +9,22 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from latch_contracts.facts import Access, Command, Dialect, Issue, Kind, Operation, Status
+from latch_contracts.facts import (
+    Command,
+    Dialect,
+    Issue,
+    Kind,
+    Status,
+)
 from latch_contracts.verdict import Severity
 from latchd.guard.groups import Group
 from latchd.guard.rule import Hit, Rule
+from latchd.guard.rules.input import fed_by_commands
 from latchd.guard.subject import Subject
 
 _INSTEAD: Final = "write the command out with its name and arguments in plain text"
+
+
 _UNREAD: Final = frozenset(
     (
         Issue.INVALID_SYNTAX,
@@ -31,12 +40,16 @@ _UNREAD: Final = frozenset(
         Issue.INTERNAL_PARSER_FAILURE,
     )
 )
+
+
 _DESTRUCTIVE_TEXT: Final = re.compile(
     r"(?:^|[\s;&|({`'\"/\\])(?:rm\s+(?:-[\w-]+\s+)*-\w*[rR]|rm\s+-\w*f|mkfs|dd\s[^;|]*of=/dev/|shred\s|wipefs"
     r"|git\s+(?:\S+\s+)*?(?:reset\s+--hard|clean\s+-\w*f|push\s+(?:\S+\s+)*?(?:-f\b|--force\b))|chmod\s+-R|chown\s+-R"
     r"|find\s[^;|]*-delete|drop\s+(?:table|database)|truncate\s+table)",
     re.IGNORECASE,
 )
+
+
 _TAIL_TARGETS: Final = ("/", "~")
 
 
@@ -84,93 +97,8 @@ def _is_generated(subject: Subject, command: Command) -> bool:
         and owner.program in ("eval", "source", ".")
         and command.argv == ("\0",)
         and any(flow.to_command == owner.id for flow in subject.facts.flows)
-        and not _fed_by_commands(subject, owner)
+        and not fed_by_commands(subject, owner)
     )
-
-
-def _code(subject: Subject) -> Iterator[Hit]:
-    """A program text or script whose very name is put together when it runs."""
-    for command in subject.acting():
-        if command.program in _INTERPRETERS and "opaque-code" in command.details and _has_bare_code(command):
-            yield Hit(
-                command.id,
-                command.program,
-                f"the program that `{command.program[:40]}` gets is known only when it runs",
-                _INSTEAD,
-            )
-    for command, fact in subject.touched(Access.EXECUTE):
-        generated = any(flow.to_command == command.id for flow in subject.facts.flows)
-        if fact.value == "\0" and command.program in _INTERPRETERS and not generated:
-            yield Hit(
-                command.id,
-                "(script)",
-                f"which script `{command.program[:40]}` runs is known only when it runs",
-                _INSTEAD,
-            )
-
-
-_FEEDERS: Final = frozenset(("xargs", "gxargs", "parallel"))
-_CODE_OPTIONS: Final = (
-    "-c",
-    "-e",
-    "-E",
-    "--eval",
-    "-m",
-    "-r",
-    "--import",
-    "-f",
-    "--file",
-    "-p",
-    "--print",
-    "-lc",
-)
-
-
-def _fed_code(subject: Subject) -> Iterator[Hit]:
-    """xargs and parallel put lines of input where an interpreter, or git, looks for what to do."""
-    for command in subject.acting():
-        if not command.wrappers or command.wrappers[-1].executable.rpartition("/")[2] not in _FEEDERS:
-            continue
-        if _takes_code_from_lines(command):
-            yield Hit(
-                command.id,
-                command.program,
-                f"lines of input become the program that `{command.program[:40]}` runs",
-                "pass them as arguments after a literal program, as in `sh -c '…' _ {}`",
-            )
-
-
-def _takes_code_from_lines(command: Command) -> bool:
-    words = command.argv[1:]
-    if command.program in _SUBCOMMANDS:
-        verb = next((word for word in words if not word.startswith("-")), "")
-        return "\0" in verb
-    if command.program not in _INTERPRETERS | _AWKS:
-        return False
-    for at, word in enumerate(words):
-        before = words[at - 1] if at else ""
-        code = before in _CODE_OPTIONS or (
-            before.startswith("-") and not before.startswith("--") and before.endswith("c")
-        )
-        if "\0" in word:
-            return True
-        if code or not word.startswith("-"):
-            return False  # the program is here, and literal: what follows are its arguments
-    return False
-
-
-_SUBCOMMANDS: Final = frozenset(("git", "docker", "kubectl", "npm", "systemctl"))
-_AWKS: Final = frozenset(("awk", "gawk", "mawk", "nawk"))
-
-
-def _has_bare_code(command: Command) -> bool:
-    return any(word.value == "\0" for word in command.arguments[1:])
-
-
-_INTERPRETERS: Final = frozenset(
-    "sh bash dash zsh ksh fish source . python python2 python3 node nodejs bun deno perl ruby php lua "
-    "pwsh".split()
-)
 
 
 def _unknown_word(command: Command) -> Hit:
@@ -190,96 +118,6 @@ def _suspected(subject: Subject) -> Iterator[Hit]:
             )
 
 
-def _input(subject: Subject) -> Iterator[Hit]:
-    """An interpreter that runs what another command writes: the program is not in the text."""
-    for command in subject.acting():
-        takes = Operation.RUN_INPUT in command.operations
-        if takes and _fed_by_commands(subject, command) and not _is_spelled_out(subject, command):
-            yield Hit(
-                command.id,
-                command.program,
-                f"`{command.program[:40]}` runs what it gets as input, and that is known only when it runs",
-                "put the commands themselves into the call",
-            )
-
-
-def _fed_by_commands(subject: Subject, command: Command) -> bool:
-    """Whether another command's output comes in, and not only that of a known generator.
-
-    A here-document is in the text, and a file that is redirected in is a script like any other.
-    """
-    sources = [
-        flow.from_command
-        for flow in subject.facts.flows
-        if flow.to_command == command.id and flow.from_command
-    ]
-    return bool(sources) and not all(_is_generator(subject.facts.command(source)) for source in sources)
-
-
-def _is_spelled_out(subject: Subject, command: Command) -> bool:
-    """Whether what comes in was literal, and its commands are listed as this one's own."""
-    return Issue.OPAQUE_ARTIFACT not in subject.facts.issues and any(
-        child.parent == command.id and child.wrappers and child.wrappers[-1].executable == command.executable
-        for child in subject.facts.commands
-    )
-
-
-# Programs that print shell code for exactly this use; their own arguments are judged as always.
-_GENERATORS: Final = frozenset(
-    "ssh-agent brew direnv starship pyenv rbenv nodenv goenv jenv fnm mise rtx asdf zoxide dircolors "
-    "conda mamba micromamba opam "
-    "luarocks thefuck lesspipe minikube docker-machine register-python-argcomplete resize gpg-agent "
-    "keychain atuin mcfly "
-    "perl5lib plenv phpenv sdk nvm volta".split()
-)
-
-
-def _is_generator(command: Command | None) -> bool:
-    """A shell-setup generator: by name, or any program asked for its completion."""
-    if command is None or not command.argv_complete:
-        return False
-    words = command.argv[1:]
-    return command.program in _GENERATORS or (
-        (bool(words) and words[0] in ("completion", "completions"))
-        or "--completion" in words
-        or "generate-shell-completion" in words
-    )
-
-
-# Variables that make a program load or run something it was not asked to.
-_LOADERS: Final = re.compile(
-    r"(?:^|[;&|(\n{]|\bthen\b|\bdo\b|\benv\b|\bexport\b)\s*(?:-\w+\s+)*(?:\w+=(?:'[^']*'|\"[^\"]*\"|[^\s;&|'\"])*\s+)*"
-    r"(?P<name>BASH_ENV|LD_PRELOAD|LD_AUDIT|DYLD_INSERT_LIBRARIES|PROMPT_COMMAND|GIT_SSH|GIT_SSH_COMMAND|GIT_EXTERNAL_DIFF"
-    r"|GIT_PROXY_COMMAND|GIT_ASKPASS|GIT_CONFIG_COUNT|GIT_CONFIG_PARAMETERS|GIT_CONFIG_GLOBAL|GIT_CONFIG_SYSTEM|GIT_EXEC_PATH"
-    r"|PERL5OPT|RUBYOPT|PYTHONSTARTUP|ENV)=(?P<value>'[^']*'|\"[^\"]*\"|[^\s;&|]*)"
-)
-_PLAIN_VALUES: Final = re.compile(r"[\"']?(?:ssh(?:\s+-[\w=./~@ -]*)?|/dev/null|true|echo|\w*)[\"']?\Z")
-
-
-def _loader(subject: Subject) -> Iterator[Hit]:
-    if not subject.is_shell:
-        return
-    for found in _LOADERS.finditer(_text(subject)[:65_536]):
-        name, value = found["name"], found["value"]
-        # ENV names a file for sh alone; many programs use it as a word for their stage
-        plain = _PLAIN_VALUES.match(value) is not None and name not in (
-            "GIT_CONFIG_COUNT",
-            "GIT_CONFIG_PARAMETERS",
-        )
-        if not plain and not (name == "ENV" and "/" not in value and "$" not in value):
-            yield Hit(
-                0,
-                name,
-                f"`{name}` makes a program run something that is not in this command",
-                "run it without that variable",
-            )
-
-
-def _text(subject: Subject) -> str:
-    call = subject.event.call
-    return (call.command or "") if call is not None else ""
-
-
 def _unread(subject: Subject) -> bool:
     facts = subject.facts
     if not subject.is_shell or facts.dialect in (Dialect.POWERSHELL, Dialect.CMD):
@@ -290,7 +128,7 @@ def _unread(subject: Subject) -> bool:
         Status.UNSUPPORTED,
     ):
         return True
-    return facts.status is not Status.COMPLETE and not facts.commands and bool(_text(subject).strip())
+    return facts.status is not Status.COMPLETE and not facts.commands and bool(subject.text.strip())
 
 
 _TALK: Final = re.compile(r"\s*(?:echo|printf|rg|grep)\s[^\n;&|`$]*\Z")
@@ -307,7 +145,7 @@ def _text_destroys(text: str) -> bool:
 
 
 def _unreadable_destructive(subject: Subject) -> Iterator[Hit]:
-    if _unread(subject) and _text_destroys(_text(subject)):
+    if _unread(subject) and _text_destroys(subject.text):
         yield Hit(
             0,
             _why(subject),
@@ -317,7 +155,7 @@ def _unreadable_destructive(subject: Subject) -> Iterator[Hit]:
 
 
 def _unreadable(subject: Subject) -> Iterator[Hit]:
-    if _unread(subject) and not _text_destroys(_text(subject)):
+    if _unread(subject) and not _text_destroys(subject.text):
         yield Hit(
             0,
             _why(subject),
@@ -369,59 +207,6 @@ RULES: Final = (
         _suspected,
         denies=("mywrap rm -rf /home/dev/x",),
         passes=("mytool build",),
-    ),
-    Rule(
-        "vouch.unknown-input",
-        "an interpreter runs input that is not in the text",
-        Group.CANNOT_VOUCH,
-        Severity.MEDIUM,
-        _input,
-        denies=("cat script.sh | bash", "./gen | sh"),
-        passes=(
-            "bash script.sh",
-            "echo 'ls' | bash",
-            "bash -c 'ls'",
-            "bash < script.sh",
-            "python3 - <<'E'\nprint(1)\nE",
-            "source <(kubectl completion bash)",
-        ),
-    ),
-    Rule(
-        "vouch.unknown-code",
-        "the program of an interpreter is not in the text",
-        Group.CANNOT_VOUCH,
-        Severity.MEDIUM,
-        _code,
-        denies=('bash "$FILE"', 'python3 -c "$CODE"'),
-        passes=("bash run.sh", "python3 -c 'print(1)'", 'bash -c "echo $X"'),
-    ),
-    Rule(
-        "vouch.fed-code",
-        "lines of input become a program",
-        Group.CANNOT_VOUCH,
-        Severity.MEDIUM,
-        _fed_code,
-        denies=("ls | xargs bash", "ls | xargs -I{} sh -c 'echo {}'", "cat l | xargs -I{} git {}"),
-        passes=(
-            "ls | xargs wc -l",
-            "ls | xargs -I{} sh -c 'echo \"$1\"' _ {}",
-            "ls | xargs git add",
-            "ls | xargs bash run.sh",
-        ),
-    ),
-    Rule(
-        "vouch.loader-variable",
-        "a variable makes a program run something else",
-        Group.CANNOT_VOUCH,
-        Severity.MEDIUM,
-        _loader,
-        denies=(
-            "LD_PRELOAD=./x.so ls",
-            "BASH_ENV=/x/y bash a.sh",
-            "GIT_CONFIG_COUNT=1 git status",
-            "A=1 GIT_SSH_COMMAND=./h git fetch",
-        ),
-        passes=("ENV=test make", "GIT_SSH_COMMAND='ssh -i key' git fetch", "echo LD_PRELOAD=x", "FOO=1 make"),
     ),
     Rule(
         "vouch.unread",

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from .description import Contact, Context, Description, Target
-from .places import network_fact, path_fact
-from .registry import describe
+from latchd.shell.grammar.description import Contact, Context, Description, Target
+from latchd.shell.grammar.places import network_fact, path_fact
+from latchd.shell.grammar.registry import describe
 
 __all__ = ["Contact", "Context", "Description", "Target", "describe", "network_fact", "path_fact"]

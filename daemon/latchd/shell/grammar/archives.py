@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from latch_contracts.facts import Access, Argument, Operation
-
-from .description import Context, Description, Target, unique
-from .options import Parsed, grammar, literal, parse, piece
-from .program import aimed, program
+from latchd.shell.grammar.description import Context, Description, Target, unique
+from latchd.shell.grammar.options import Parsed, grammar, literal, parse, piece
+from latchd.shell.grammar.program import aimed, program
 
 _TAR: Final = (
     "~ A,catenate,concatenate c,create d,diff,compare delete r,append t,list u,update x,extract,get "

@@ -7,12 +7,11 @@ from typing import Final
 import msgspec
 
 from latch_contracts.facts import Access, Operation
-
-from .description import UNKNOWN, Context, Description
-from .options import Parsed, Style
-from .program import aimed, program
-from .transfers import is_remote
-from .verbs import ASKS, by_verb, with_files
+from latchd.shell.grammar.description import UNKNOWN, Context, Description
+from latchd.shell.grammar.options import Parsed, Style
+from latchd.shell.grammar.program import aimed, program
+from latchd.shell.grammar.transfers import is_remote
+from latchd.shell.grammar.verbs import ASKS, by_verb, with_files
 
 _AWS: Final = """
 * * --dry-run | * * --dryrun | * * --generate-cli-skeleton | help | * help : preview
@@ -124,7 +123,8 @@ workspace | login | logout | test | untaint | stack | config | new : config_chan
 """
 _GH: Final = """
 auth token | auth status --show-token : credential_read
-repo delete | repo archive | release delete | release delete-asset | secret delete | variable delete |\
+repo delete | repo archive | release delete | release delete-asset | * remove | workflow disable |\
+    secret delete | variable delete |\
     cache delete | gist delete | label delete | issue delete | run delete | ssh-key delete |\
     gpg-key delete | project delete | codespace delete | ruleset delete | extension remove |\
     package delete | environment delete : delete connect +registry-loss
@@ -206,7 +206,8 @@ def _gcloud_copies(parsed: Parsed, description: Description, _context: Context) 
 
 
 _S3: Final = """
-rm | rb | del | delete | mb --force | rm --recursive | delete-* | file delete* | file-versions delete* |\
+rm | rb | del | delete | remove | mirror --remove | admin * remove | mb --force | rm --recursive |\
+    delete-* | file delete* | file-versions delete* |\
     bucket delete | purge : delete connect +cloud-loss
 ls | la | du | info | stat | cat | head | tree | list* | bucket list | diff | find | version : connect
 put | get | cp | mv | sync | mirror | copy | upload | download | upload-file | download-file |\
@@ -228,6 +229,24 @@ def _ansible(parsed: Parsed, _context: Context) -> Description:
         details=("remote-command",),
     )
 
+
+_GENERIC: Final = """
+* --dry-run : preview
+delete | destroy | purge | reset | uninstall | clear | remove-all | forget | prune | compact |\
+    break-lock | recreate :\
+    delete connect +cloud-loss
+* delete | * rm | * remove | * destroy | * purge | * clear | * reset | * revoke | * roll | * archive |\
+    * kill :\
+    delete connect +cloud-loss
+* * delete | * * remove | * * destroy | * * purge | * * clear | * * unset : delete connect +cloud-loss
+unlock --remove-all | cache --cleanup : delete +cloud-loss
+* --delete | --delete | --reset-offsets | --delete-config : delete connect +cloud-loss
+ssh | exec | * ssh | * exec : workload_exec connect +remote-command
+list | ls | status | info | version | help | logs | show | get | snapshots | check | diff | find |\
+    stats : connect
+* list | * ls | * get | * describe | * show | * info | * status | * logs | * view : connect
+"""
+_MUTATES: Final = Description(known=True, operations=(Operation.CONFIG_CHANGE, Operation.CONNECT))
 
 PROGRAMS: Final = (
     program(
@@ -349,8 +368,29 @@ PROGRAMS: Final = (
         },
     ),
     program(
+        "stripe fastly circleci nats restic borg velero rabbitmqctl rabbitmqadmin kafka-topics "
+        "kafka-topics.sh "
+        "kafka-consumer-groups kafka-configs kcat algolia newrelic datadog-ci pd sentry-cli ldcli "
+        "flipt unleash "
+        "grafana-cli deck consul nomad etcdctl argocd argo flux istioctl linkerd cilium rancher eas "
+        "dapr temporal "
+        "airflow dbt meilisearch elasticsearch-plugin apigeecli snyk-iac turso planetscale pscale neonctl "
+        "databricks spin deployctl boundary waypoint packer nomad-pack crossplane pulumi-esc",
+        "~ c,config= f,force y,yes dry-run delete delete-config reset-offsets remove-all cleanup p,project= "
+        "bootstrap-server= topic= group= e,env= o,output= n,namespace= r,repo= s,server= api-key= token= "
+        "entity-type= entity-name= name=",
+        by_verb(_GENERIC, _MUTATES),
+        {
+            "stripe customers delete c": "delete connect +cloud-loss",
+            "kafka-topics --bootstrap-server localhost:9092 --delete --topic x": "delete connect +cloud-loss",
+            "restic snapshots": "connect",
+            "nats stream purge X": "delete connect +cloud-loss",
+            "argocd app sync x": "config_change connect",
+        },
+    ),
+    program(
         "s3cmd s5cmd mc b2 azcopy ossutil",
-        "~ c,config= access_key= secret_key= r,recursive f,force endpoint-url= profile=",
+        "~ c,config= access_key= secret_key= remove r,recursive f,force endpoint-url= profile=",
         by_verb(_S3, UNKNOWN, _object_store),
         {
             "s3cmd put a s3://b": "copy connect upload read read:a upload=a",

@@ -7,11 +7,10 @@ from typing import Final
 import msgspec
 
 from latch_contracts.facts import Access, Argument, NetAction, Operation
-
-from .description import UNKNOWN, Contact, Context, Description, Target
-from .options import Parsed, Style, piece
-from .program import aimed, family, program
-from .verbs import RUNS, by_verb, with_files
+from latchd.shell.grammar.description import UNKNOWN, Contact, Context, Description, Target
+from latchd.shell.grammar.options import Parsed, Style, piece
+from latchd.shell.grammar.program import aimed, family, program
+from latchd.shell.grammar.verbs import RUNS, by_verb, with_files
 
 _RUN: Final = (
     "~ v,volume= mount= e,env= env-file= p,publish= w,workdir= u,user= name= network,net= entrypoint= "

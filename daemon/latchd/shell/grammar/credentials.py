@@ -5,15 +5,16 @@ from __future__ import annotations
 from typing import Final
 
 from latch_contracts.facts import Access, Operation
-
-from .description import UNKNOWN, Context, Description
-from .options import Parsed
-from .program import acts, aimed, program
-from .verbs import ASKS, HARMLESS, by_verb, with_files
+from latchd.shell.grammar.description import UNKNOWN, Context, Description
+from latchd.shell.grammar.options import Parsed
+from latchd.shell.grammar.program import acts, aimed, program
+from latchd.shell.grammar.verbs import ASKS, HARMLESS, by_verb, with_files
 
 _READ: Final = (Operation.CREDENTIAL_READ,)
 
 _VAULTS: Final = """
+* delete | * disable | * revoke | * remove | * destroy | token revoke | lease revoke | * * delete :\
+    delete +cloud-loss
 kv get | read | print token | token lookup | kv list | unwrap | ssh | login --token-only | write -field* |\
     get | secrets get | secrets list | secrets download | secrets | run | export | item get | read * |\
     inject | document get | show | ls --show | find --show | cat | view | decrypt | dump-keychain |\

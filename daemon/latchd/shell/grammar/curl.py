@@ -9,10 +9,9 @@ from __future__ import annotations
 from typing import Final
 
 from latch_contracts.facts import Access, Argument, NetAction, Operation
-
-from .description import Contact, Context, Description, unique
-from .options import Parsed, piece
-from .program import aimed, program
+from latchd.shell.grammar.description import Contact, Context, Description, unique
+from latchd.shell.grammar.options import Parsed, piece
+from latchd.shell.grammar.program import aimed, program
 
 _DATA: Final = ("data", "data-binary", "data-ascii", "data-raw", "data-urlencode", "json", "url-query")
 _FORMS: Final = ("form", "form-string")
@@ -92,8 +91,10 @@ def _curls(parsed: Parsed, _context: Context) -> Description:
     if directory is not None:
         outputs = [_inside(directory, word) for word in outputs]
     method = parsed.text("request").upper()
-    uploading = sends or method in ("PUT", "POST", "PATCH")
+    uploading = sends
     operations: list[Operation] = [Operation.UPLOAD] if uploading else []
+    if not uploading and method in ("PUT", "POST", "PATCH", "DELETE"):
+        operations.append(Operation.CONNECT)
     if not uploading or outputs:
         operations.append(Operation.FETCH)
     read = (*parsed.values(*_READ), *(word for word in parsed.values("cookie") if "=" not in word.value))
@@ -106,6 +107,7 @@ def _curls(parsed: Parsed, _context: Context) -> Description:
     action = NetAction.UPLOAD if uploading else NetAction.DOWNLOAD
     proxies = parsed.values("proxy", "preproxy", "socks4", "socks4a", "socks5", "socks5-hostname", "doh-url")
     details = (
+        *(("remote-delete",) if method == "DELETE" else ()),
         *(("insecure",) if parsed.has("insecure") else ()),
         *(("config-file",) if parsed.has("config") else ()),
         *(("stdin-upload",) if any(word.value in ("-", ".") for word in files) else ()),
@@ -199,6 +201,7 @@ def _wgets(parsed: Parsed, _context: Context) -> Description:
         targets=(*aimed(Access.READ, read), *aimed(Access.WRITE, written)),
         contacts=tuple(Contact(action, word) for word in (*parsed.operands, *_http_only(lists))),
         details=(
+            *(("remote-delete",) if parsed.text("method").upper() == "DELETE" else ()),
             *(("recursive",) if parsed.has("recursive", "mirror") else ()),
             *(("insecure",) if parsed.has("no-check-certificate") else ()),
             *(("config-file",) if parsed.has("config", "execute", "input-file") else ()),
@@ -241,7 +244,10 @@ def _https(parsed: Parsed, _context: Context) -> Description:
         ),
         targets=(*aimed(Access.READ, files), *aimed(Access.WRITE, output)),
         contacts=tuple(Contact(NetAction.UPLOAD if sends else NetAction.DOWNLOAD, word) for word in url),
-        details=(*(("stdout-download",) if not output else ()),),
+        details=(
+            *(("remote-delete",) if method == "DELETE" else ()),
+            *(("stdout-download",) if not output else ()),
+        ),
         uploads=tuple(files),
         saves=output,
         reads_stdin=_context.piped,
@@ -351,8 +357,11 @@ PROGRAMS: Final = (
             ),
             "curl -sSo- https://example.com/i": "fetch download@https://example.com/i +stdout-download",
             "curl -K cfg": "fetch read read:cfg +config-file +stdout-download",
+            "curl -X DELETE https://example.com/x": (
+                "connect fetch download@https://example.com/x +remote-delete +stdout-download"
+            ),
             "curl -X POST -H 'A: b' https://example.com": (
-                "upload upload@https://example.com +stdout-download"
+                "connect fetch download@https://example.com +stdout-download"
             ),
             "curl -kI https://example.com": "fetch download@https://example.com +insecure",
             "curl --resolve a.com:443:10.0.0.1 https://a.com/x": (

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Final
 
 from latch_contracts.facts import Access, Argument, NetAction, Operation
-
-from . import sql
-from .description import Contact, Context, Description, Target, unique
-from .options import Parsed
-from .program import Judge, aimed, flags, program
-from .verbs import ASKS, by_verb
+from latchd.shell.grammar import sql
+from latchd.shell.grammar.description import Contact, Context, Description, Target, unique
+from latchd.shell.grammar.options import Parsed
+from latchd.shell.grammar.program import Judge, aimed, flags, program
+from latchd.shell.grammar.verbs import ASKS, by_verb
 
 
 def client(code: str, script: str, host: str, *, positional_code: bool = False) -> Judge:

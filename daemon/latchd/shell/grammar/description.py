@@ -95,6 +95,7 @@ DETAILS: Final[dict[str, str]] = {
     "registry-loss": "a package, release or repository is removed for everyone",
     "database-loss": "tables, databases or all rows are removed",
     "mirror-delete": "removes at the destination what the source does not have",
+    "remote-delete": "an HTTP DELETE",
     "publish": "makes something public",
     "disk-loss": "overwrites a disk, file system or partition table",
     "halt": "stops or restarts the machine",

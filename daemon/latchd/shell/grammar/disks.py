@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from latch_contracts.facts import Access, Argument, Operation
-
-from .description import Context, Description, Target
-from .options import Parsed, piece
-from .program import Judge, aimed, program
+from latchd.shell.grammar.description import Context, Description, Target
+from latchd.shell.grammar.options import Parsed, piece
+from latchd.shell.grammar.program import Judge, aimed, program
 
 
 def _dd(parsed: Parsed, _context: Context) -> Description:

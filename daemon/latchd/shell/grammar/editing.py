@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from latch_contracts.facts import Access, Argument, NetAction, Operation
-
-from .description import Contact, Context, Description, Target, unique
-from .options import Parsed, literal
-from .program import aimed, executes, program
+from latchd.shell.grammar.description import Contact, Context, Description, Target, unique
+from latchd.shell.grammar.options import Parsed, literal
+from latchd.shell.grammar.program import aimed, executes, program
 
 
 def _seds(parsed: Parsed, _context: Context) -> Description:

@@ -6,17 +6,16 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from latch_contracts.facts import Access, Argument, Operation
-
-from .description import Context, Description, Target
-from .options import Parsed, Style, piece
-from .program import aimed, flags, neutral, program
+from latchd.shell.grammar.description import Context, Description, Target
+from latchd.shell.grammar.options import Parsed, Style, piece
+from latchd.shell.grammar.program import aimed, flags, neutral, program
 
 
 def _removes(parsed: Parsed, _context: Context) -> Description:
     recursive = parsed.has("recursive")
     return Description(
         known=True,
-        operations=(Operation.DELETE,),
+        operations=(Operation.DELETE,) if parsed.operands else (),
         targets=tuple(Target(Access.DELETE, word, recursive) for word in parsed.operands),
         details=flags(parsed, "recursive", "force", "interactive"),
         writes_stdout=False,

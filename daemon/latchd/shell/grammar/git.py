@@ -7,12 +7,11 @@ from typing import Final
 import msgspec
 
 from latch_contracts.facts import Argument, Effect, Operation
-
-from . import git_remote, git_work
-from .description import UNKNOWN, Context, Description, Target, unique
-from .git_remote import executing_key
-from .options import Parsed
-from .program import family, program, run
+from latchd.shell.grammar import git_remote, git_work
+from latchd.shell.grammar.description import UNKNOWN, Context, Description, Target, unique
+from latchd.shell.grammar.git_remote import executing_key
+from latchd.shell.grammar.options import Parsed
+from latchd.shell.grammar.program import family, program, run
 
 _GLOBALS: Final = (
     "C= c= git-dir= work-tree= namespace= exec-path? p,paginate P,no-pager no-replace-objects bare "

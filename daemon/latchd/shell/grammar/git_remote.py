@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from latch_contracts.facts import Access, Argument, NetAction, Operation
-
-from .description import PREVIEW, Contact, Context, Description, Target, unique
-from .options import Parsed, literal, piece
-from .program import acts, aimed, program
+from latchd.shell.grammar.description import PREVIEW, Contact, Context, Description, Target, unique
+from latchd.shell.grammar.options import Parsed, literal, piece
+from latchd.shell.grammar.program import acts, aimed, program
 
 _EXECUTING: Final = frozenset(
     "core.hookspath core.fsmonitor core.sshcommand core.pager core.editor core.askpass core.gitproxy "

@@ -11,10 +11,9 @@ from typing import Final
 import msgspec
 
 from latch_contracts.facts import Access, Argument, Operation
-
-from .description import PREVIEW, Context, Description, Target
-from .options import Parsed
-from .program import acts, aimed, executes, flags, neutral, program
+from latchd.shell.grammar.description import PREVIEW, Context, Description, Target
+from latchd.shell.grammar.options import Parsed
+from latchd.shell.grammar.program import acts, aimed, executes, flags, neutral, program
 
 _LOSS: Final = (Operation.WORK_LOSS,)
 _SAFE: Final = Description(known=True)
@@ -37,7 +36,7 @@ def _after_dashes(parsed: Parsed) -> tuple[Argument, ...] | None:
     return None
 
 
-def _checks_out(parsed: Parsed, _context: Context) -> Description:
+def _checks_out(parsed: Parsed, context: Context) -> Description:
     """checkout is two commands: switch to a ref, or overwrite paths, told apart by its words."""
     if parsed.has("force"):
         return lost("discard-work", "force")
@@ -46,7 +45,7 @@ def _checks_out(parsed: Parsed, _context: Context) -> Description:
     paths = _after_dashes(parsed)
     if paths is None:
         paths = _checkout_paths(parsed)
-    if paths and parsed.has("patch"):
+    if paths and parsed.has("patch") and not context.piped:
         return Description(known=True, details=("interactive",))
     if paths:
         return lost("discard-work", targets=aimed(Access.WRITE, paths))
@@ -83,10 +82,10 @@ def _switches(parsed: Parsed, _context: Context) -> Description:
     return Description(known=True, details=("history-loss",) if parsed.has("force-create") else ())
 
 
-def _restores(parsed: Parsed, _context: Context) -> Description:
+def _restores(parsed: Parsed, context: Context) -> Description:
     if parsed.has("staged") and not parsed.has("worktree"):
         return _SAFE
-    if parsed.has("patch"):
+    if parsed.has("patch") and not context.piped:  # nobody answers, and the end of stdin means quit
         return Description(known=True, details=("interactive",))
     return lost("discard-work", targets=aimed(Access.WRITE, parsed.operands))
 
@@ -296,7 +295,8 @@ CHILDREN: Final = (
         "q,quiet progress no-progress f,force ours,2 theirs,3 b= B= t,track? no-track guess no-guess l "
         "d,detach orphan= "
         "ignore-skip-worktree-bits m,merge conflict= p,patch ignore-other-worktrees overwrite-ignore "
-        "recurse-submodules? overlay no-overlay pathspec-from-file= pathspec-file-nul",
+        "recurse-submodules? overlay no-overlay pathspec-from-file= pathspec-file-nul U,unified= "
+        "inter-hunk-context=",
         _checks_out,
         {
             "git checkout main": "",
@@ -333,9 +333,12 @@ CHILDREN: Final = (
         "s,source= S,staged W,worktree p,patch ignore-unmerged overlay no-overlay ours,2 theirs,3 "
         "m,merge conflict= "
         "q,quiet progress no-progress recurse-submodules? pathspec-from-file= pathspec-file-nul "
-        "ignore-skip-worktree-bits",
+        "ignore-skip-worktree-bits "
+        "U,unified= inter-hunk-context=",
         _restores,
         {
+            "git restore --no-staged a": "work_loss write:a +discard-work",
+            "| git restore -p a": "work_loss write:a +discard-work",
             "git restore a": "work_loss write:a +discard-work",
             "git restore --staged a": "",
             "git restore -SW .": "work_loss write:. +discard-work",
@@ -396,7 +399,8 @@ CHILDREN: Final = (
     ),
     program(
         "rm",
-        "f,force n,dry-run r cached ignore-unmatch q,quiet sparse pathspec-from-file= pathspec-file-nul",
+        "f,force n,dry-run r cached ignore-unmatch q,quiet sparse pathspec-from-file= "
+        "pathspec-file-nul U,unified= inter-hunk-context=",
         _removes,
         {
             "git rm a": "delete delete:a +preserves-work",

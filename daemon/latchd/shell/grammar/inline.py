@@ -12,9 +12,8 @@ from typing import Final
 import msgspec
 
 from latch_contracts.facts import Access, Argument, NetAction, Operation
-
-from .code_tokens import MAX_CODE, Call, Token, assigned, calls, text_of, tokens
-from .description import Contact, Description, Target, merge, unique
+from latchd.shell.grammar.code_tokens import MAX_CODE, Call, Token, assigned, calls, text_of, tokens
+from latchd.shell.grammar.description import Contact, Description, Target, merge, unique
 
 Run = Callable[[Sequence[str]], Description]  # describes a child command given as literal words
 

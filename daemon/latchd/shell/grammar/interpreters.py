@@ -8,18 +8,17 @@ from typing import Final
 import msgspec
 
 from latch_contracts.facts import Access, Argument, Effect, Operation
-
-from .description import PREVIEW, Context, Description, Target, merge, unique
-from .inline import inline
-from .options import Parsed, Style
-from .program import Judge, program
+from latchd.shell.grammar.description import PREVIEW, Context, Description, Target, merge, unique
+from latchd.shell.grammar.inline import inline
+from latchd.shell.grammar.options import Parsed, Style
+from latchd.shell.grammar.program import Judge, program
 
 _STDIN: Final = frozenset(("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"))
 
 
 def run_child(words: Sequence[str]) -> Description:
     """A command that inline code starts, described by the same tables."""
-    from .registry import describe  # the tables contain this module
+    from latchd.shell.grammar.registry import describe  # the tables contain this module
 
     if not words:
         return Description(known=True, operations=(Operation.EXECUTE,))
@@ -132,7 +131,7 @@ _SERVERS: Final = frozenset(
 
 
 def _module(name: Argument, parsed: Parsed, context: Context) -> Description:
-    from .registry import describe, find  # the tables contain this module
+    from latchd.shell.grammar.registry import describe, find  # the tables contain this module
 
     if name.value in _SERVERS:
         return Description(

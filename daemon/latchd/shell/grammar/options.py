@@ -159,6 +159,12 @@ class _Reader:
     def _long(self, word: Argument, start: int) -> None:
         name, equals, _ = word.value[start:].partition("=")
         option = self._find(name)
+        if option is None and name.startswith("no-"):
+            negated = self._find(name[3:])
+            if negated is not None:  # takes back what was given so far
+                self.given = [given for given in self.given if given.name != negated.name]
+                self.early.discard(negated.name)
+                return
         if option is None:
             self.unknown = self.unknown or not self.options.lenient
         elif equals:

@@ -7,11 +7,10 @@ from typing import Final
 import msgspec
 
 from latch_contracts.facts import Access, NetAction, Operation
-
-from .description import UNKNOWN, Contact, Context, Description
-from .options import Parsed, Style
-from .program import aimed, executes, neutral, program
-from .verbs import HARMLESS, RUNS, by_verb, with_files
+from latchd.shell.grammar.description import UNKNOWN, Contact, Context, Description
+from latchd.shell.grammar.options import Parsed, Style
+from latchd.shell.grammar.program import aimed, executes, neutral, program
+from latchd.shell.grammar.verbs import HARMLESS, RUNS, by_verb, with_files
 
 _PIP: Final = """
 install --dry-run | download --dry-run : preview

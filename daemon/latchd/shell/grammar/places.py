@@ -9,9 +9,8 @@ from __future__ import annotations
 from typing import Final
 
 from latch_contracts.facts import Argument, Flavor, NetworkFact, PathFact, Quote
-
-from .description import Contact, Context, Target
-from .hosts import peer
+from latchd.shell.grammar.description import Contact, Context, Target
+from latchd.shell.grammar.hosts import peer
 
 _DISK_STEMS: Final = ("sd", "vd", "xvd", "hd")
 _DISK_NUMBERED: Final = ("nvme", "mmcblk", "md", "dm-", "disk", "rdisk", "loop", "nbd", "zram", "sr", "ram")

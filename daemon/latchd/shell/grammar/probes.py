@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from latch_contracts.facts import Access, Argument, NetAction, Operation
-
-from .description import Contact, Context, Description
-from .options import Parsed, Style
-from .program import aimed, neutral, program
+from latchd.shell.grammar.description import Contact, Context, Description
+from latchd.shell.grammar.options import Parsed, Style
+from latchd.shell.grammar.program import aimed, neutral, program
 
 
 def _resolves(parsed: Parsed, _context: Context) -> Description:

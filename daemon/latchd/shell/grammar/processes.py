@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from latch_contracts.facts import Access, Operation
-
-from .description import Context, Description
-from .options import Parsed, Style, literal
-from .program import acts, aimed, executes, flags, neutral, program
-from .verbs import HARMLESS, by_verb
+from latchd.shell.grammar.description import Context, Description
+from latchd.shell.grammar.options import Parsed, Style, literal
+from latchd.shell.grammar.program import acts, aimed, executes, flags, neutral, program
+from latchd.shell.grammar.verbs import HARMLESS, by_verb
 
 _KILL: Final = (Operation.PROCESS_KILL,)
 

@@ -12,9 +12,8 @@ from typing import Final
 import msgspec
 
 from latch_contracts.facts import Access, Argument, Operation
-
-from .description import PREVIEW, Context, Description, Target
-from .options import Options, Parsed, Style, grammar, parse
+from latchd.shell.grammar.description import PREVIEW, Context, Description, Target
+from latchd.shell.grammar.options import Options, Parsed, Style, grammar, parse
 
 Judge = Callable[[Parsed, Context], Description]
 Adjust = Callable[[Parsed, Description, Context], Description]
@@ -87,7 +86,8 @@ _MOST_WORDS: Final = 3
 def child_of(entry: Program, operands: tuple[Argument, ...]) -> tuple[Program, tuple[Argument, ...]] | None:
     """The subcommand that the operands name, the longest name first, and the words after it."""
     for length in range(min(_MOST_WORDS, len(operands)), 0, -1):
-        child = entry.children.get("+".join(word.value for word in operands[:length]))
+        name = "+".join(word.value for word in operands[:length])
+        child = entry.children.get(name) or entry.children.get(name.lower())
         if child is not None:
             return child, operands[length:]
     return None

@@ -7,10 +7,9 @@ from typing import Final
 import msgspec
 
 from latch_contracts.facts import Access, Operation
-
-from .description import Context, Description, Target, unique
-from .options import Parsed, Style, literal
-from .program import acts, aimed, filters, neutral, program, reader
+from latchd.shell.grammar.description import Context, Description, Target, unique
+from latchd.shell.grammar.options import Parsed, Style, literal
+from latchd.shell.grammar.program import acts, aimed, filters, neutral, program, reader
 
 
 def _stats(parsed: Parsed, _context: Context) -> Description:

@@ -11,8 +11,7 @@ from typing import Final
 import msgspec
 
 from latch_contracts.facts import Access, Argument, Operation
-
-from . import (
+from latchd.shell.grammar import (
     archives,
     cloud,
     containers,
@@ -32,9 +31,9 @@ from . import (
     shell_words,
     transfers,
 )
-from .description import UNKNOWN, Context, Description, unique
-from .places import raw_disk, resolve
-from .program import Program, run
+from latchd.shell.grammar.description import UNKNOWN, Context, Description, unique
+from latchd.shell.grammar.places import raw_disk, resolve
+from latchd.shell.grammar.program import Program, run
 
 _TABLES: Final = (
     readers.PROGRAMS,

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from latch_contracts.facts import Access, Argument, Operation
-
-from .description import Context, Description, Target, unique
-from .options import Parsed, Style, literal
-from .program import aimed, program
+from latchd.shell.grammar.description import Context, Description, Target, unique
+from latchd.shell.grammar.options import Parsed, Style, literal
+from latchd.shell.grammar.program import aimed, program
 
 _FIND_VALUES: Final = frozenset(
     "amin anewer atime cmin cnewer ctime fstype gid group ilname iname inum ipath iregex iwholename "

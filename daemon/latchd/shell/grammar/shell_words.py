@@ -8,10 +8,9 @@ from __future__ import annotations
 from typing import Final
 
 from latch_contracts.facts import Access, Operation
-
-from .description import Context, Description
-from .options import Parsed, Style
-from .program import acts, aimed, executes, filters, neutral, program, silent
+from latchd.shell.grammar.description import Context, Description
+from latchd.shell.grammar.options import Parsed, Style
+from latchd.shell.grammar.program import acts, aimed, executes, filters, neutral, program, silent
 
 _DUMP: Final = Description(known=True, operations=(Operation.ENVIRONMENT_READ,))
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from latch_contracts.facts import Access, Argument, NetAction, Operation
+import msgspec
 
-from .description import PREVIEW, Contact, Context, Description, Target, unique
-from .options import Parsed, Style, literal, piece
-from .program import acts, aimed, program
+from latch_contracts.facts import Access, Argument, NetAction, Operation
+from latchd.shell.grammar.description import PREVIEW, Contact, Context, Description, Target, unique
+from latchd.shell.grammar.options import Parsed, Style, literal, piece
+from latchd.shell.grammar.program import acts, aimed, program
 
 
 def _ssh(parsed: Parsed, _context: Context) -> Description:
@@ -123,11 +124,17 @@ def _rclones(parsed: Parsed, context: Context) -> Description:
     rest = Parsed(parsed.given, parsed.operands[1:], parsed.unknown, parsed.early, parsed.words)
     if verb in ("copy", "copyto", "sync", "move", "moveto", "bisync"):
         base = _copies(rest, context)
-        if verb == "sync" and base.uploads:
-            return Description(
-                known=True, operations=(*base.operations, Operation.DELETE), targets=base.targets,
-                contacts=base.contacts, details=("remote-loss",), uploads=base.uploads,
-            )  # fmt: skip
+        if verb in ("sync", "bisync"):
+            sends = any(contact.action is NetAction.UPLOAD for contact in base.contacts)
+            gone = (
+                () if sends else tuple(Target(Access.DELETE, w, recursive=True) for w in rest.operands[-1:])
+            )
+            return msgspec.structs.replace(
+                base,
+                operations=unique((*base.operations, Operation.DELETE)),
+                targets=(*base.targets, *gone),
+                details=(*base.details, "remote-loss" if sends else "mirror-delete"),
+            )
         return base
     if verb in ("delete", "purge", "deletefile", "rmdirs", "cleanup"):
         remote = [word for word in rest.operands if is_remote(word.value)]
@@ -372,7 +379,7 @@ PROGRAMS: Final = (
             "rclone copy . remote:b": "copy connect upload read read:. upload@remote:b upload=. >none",
             "rclone purge remote:b": "delete connect connect@remote:b +cloud-loss",
             "rclone sync a remote:b": (
-                "copy connect upload read delete read:a upload@remote:b upload=a +remote-loss"
+                "copy connect upload read delete read:a upload@remote:b upload=a +remote-loss >none"
             ),
             "rclone config show": "credential_read",
         },

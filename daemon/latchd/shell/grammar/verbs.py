@@ -14,10 +14,9 @@ from typing import Final
 import msgspec
 
 from latch_contracts.facts import Access, NetAction, Operation
-
-from .description import DETAILS, PREVIEW, UNKNOWN, Contact, Context, Description, Target
-from .options import Parsed
-from .program import Judge, aimed
+from latchd.shell.grammar.description import DETAILS, PREVIEW, UNKNOWN, Contact, Context, Description, Target
+from latchd.shell.grammar.options import Parsed
+from latchd.shell.grammar.program import Judge, aimed
 
 
 class Verb(msgspec.Struct, frozen=True):

@@ -10,38 +10,39 @@ from latchd.shell.grammar.options import Options, Style, grammar, parse
 RM = grammar("r,R,recursive f,force i interactive? t,target-directory= v,verbose # color?")
 
 
-def read(options: Options, line: str) -> tuple[list[tuple[str, str | None]], list[str], bool]:
+Read = tuple[list[tuple[str, str | None]], list[str], bool]  # given, operands, unknown
+
+
+def read(options: Options, line: str) -> Read:
     _, words, _ = words_of(f"x {line}")
     parsed = parse(options, words)
     given = [(option.name, option.value.value if option.value else None) for option in parsed.given]
     return given, [word.value for word in parsed.operands], parsed.unknown
 
 
-@pytest.mark.parametrize(
-    ("line", "expected"),
-    [
-        ("-rf a", ([("recursive", None), ("force", None)], ["a"], False)),
-        ("a -R b", ([("recursive", None)], ["a", "b"], False)),
-        ("-t d a", ([("target-directory", "d")], ["a"], False)),
-        ("-vtd a", ([("verbose", None), ("target-directory", "d")], ["a"], False)),
-        ("--target-directory=d a", ([("target-directory", "d")], ["a"], False)),
-        ("--target-directory d a", ([("target-directory", "d")], ["a"], False)),
-        ("--targ d a", ([("target-directory", "d")], ["a"], False)),
-        ("--color a", ([("color", None)], ["a"], False)),
-        ("--color=x a", ([("color", "x")], ["a"], False)),
-        ("-- -r", ([], ["-r"], False)),
-        ("- a", ([], ["-", "a"], False)),
-        ("-12 a", ([("#", "12")], ["a"], False)),
-        ("-q a", ([], ["a"], True)),
-        ("--nonsense a", ([], ["a"], True)),
-        ("-t", ([("target-directory", None)], [], True)),
-        ("$X a", ([], ["\0", "a"], False)),
-        ("-$X a", ([], ["-\0", "a"], True)),
-    ],
-)
-def test_words_are_sorted_into_options_and_operands(
-    line: str, expected: tuple[list[tuple[str, str | None]], list[str], bool]
-) -> None:
+CASES: list[tuple[str, Read]] = [
+    ("-rf a", ([("recursive", None), ("force", None)], ["a"], False)),
+    ("a -R b", ([("recursive", None)], ["a", "b"], False)),
+    ("-t d a", ([("target-directory", "d")], ["a"], False)),
+    ("-vtd a", ([("verbose", None), ("target-directory", "d")], ["a"], False)),
+    ("--target-directory=d a", ([("target-directory", "d")], ["a"], False)),
+    ("--target-directory d a", ([("target-directory", "d")], ["a"], False)),
+    ("--targ d a", ([("target-directory", "d")], ["a"], False)),
+    ("--color a", ([("color", None)], ["a"], False)),
+    ("--color=x a", ([("color", "x")], ["a"], False)),
+    ("-- -r", ([], ["-r"], False)),
+    ("- a", ([], ["-", "a"], False)),
+    ("-12 a", ([("#", "12")], ["a"], False)),
+    ("-q a", ([], ["a"], True)),
+    ("--nonsense a", ([], ["a"], True)),
+    ("-t", ([("target-directory", None)], [], True)),
+    ("$X a", ([], ["\0", "a"], False)),
+    ("-$X a", ([], ["-\0", "a"], True)),
+]
+
+
+@pytest.mark.parametrize(("line", "expected"), CASES)
+def test_words_are_sorted_into_options_and_operands(line: str, expected: Read) -> None:
     assert read(RM, line) == expected
 
 

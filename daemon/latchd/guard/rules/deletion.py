@@ -1,0 +1,258 @@
+"""What is removed for good: judged by operation, resolved target and scope, never by how the flags are spelt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from latch_contracts.facts import (
+    Access,
+    Command,
+    Operation,
+)
+from latch_contracts.verdict import Severity
+from latchd.guard.groups import Group
+from latchd.guard.paths import Place, components
+from latchd.guard.rule import Hit, Rule
+from latchd.guard.subject import Subject
+from latchd.guard.targets import deleted, is_fed, moves, shown, takes_all
+
+_INSIDE: Final = "delete a named path inside the project or below /tmp instead, or let the person run it"
+
+
+# Directories that a build makes again: removing them is no loss under any profile.
+_BUILD_OUTPUTS: Final = frozenset(
+    "node_modules dist build target out coverage __pycache__ .next .nuxt .cache .pytest_cache .mypy_cache "
+    ".ruff_cache "
+    ".tox .venv venv htmlcov .gradle .turbo .parcel-cache bin obj tmp logs .svelte-kit .output .eggs".split()
+)
+
+
+def _delete_root_or_home(subject: Subject) -> Iterator[Hit]:
+    for command, fact, found in deleted(subject):
+        if found in (Place.ROOT, Place.HOME) and (takes_all(fact) or moves(command)):
+            yield Hit(
+                command.id, shown(fact), f"this removes `{shown(fact)}`, a whole home or the machine", _INSIDE
+            )
+
+
+def _delete_outside(subject: Subject) -> Iterator[Hit]:
+    for command, fact, found in deleted(subject):
+        outside = found in (Place.SYSTEM, Place.DEVICE) or (found is Place.OUTSIDE and not moves(command))
+        if outside or (found in (Place.ROOT, Place.HOME) and not takes_all(fact) and not moves(command)):
+            yield Hit(
+                command.id,
+                shown(fact),
+                f"this removes `{shown(fact)}`, outside the project and scratch",
+                _INSIDE,
+            )
+
+
+def _delete_project_root(subject: Subject) -> Iterator[Hit]:
+    for command, fact, found in deleted(subject):
+        if found is Place.PROJECT_ROOT and takes_all(fact) and not (moves(command) and fact.globs):
+            yield Hit(
+                command.id,
+                shown(fact),
+                f"this removes the whole project `{shown(fact)}`",
+                "name the files or directories that should go, or let the person run it",
+            )
+
+
+def _delete_repository(subject: Subject) -> Iterator[Hit]:
+    for command, fact, found in deleted(subject):
+        view = subject.view(fact.resolved) if fact.resolved else None
+        lock = fact.resolved.endswith(".lock") and not fact.recursive
+        nested = view is not None and view.holds_git and fact.recursive and found is Place.PROJECT
+        if (found is Place.REPOSITORY and not lock) or (nested and not moves(command)):
+            yield Hit(
+                command.id,
+                shown(fact),
+                f"this removes repository metadata with `{shown(fact)}`, history and all",
+                "leave .git alone, or let the person run it",
+            )
+
+
+def _delete_dynamic(subject: Subject) -> Iterator[Hit]:
+    for command, fact, found in deleted(subject):
+        if found is Place.DYNAMIC and fact.recursive and not moves(command):
+            yield Hit(
+                command.id,
+                shown(fact),
+                f"the target `{shown(fact)}` of this recursive removal is known only when it runs",
+                "write the path out, or build it below a literal directory of the project or /tmp",
+            )
+    aimed = {fact.command_id for _, fact in subject.touched(Access.DELETE)}
+    for command in subject.acting():
+        if is_fed(command) and command.id not in aimed and _recursive_delete(command):
+            yield Hit(
+                command.id,
+                "(standard input)",
+                "the targets of this recursive removal come from another command's output",
+                "list them first, then remove each by name",
+            )
+
+
+def _recursive_delete(command: Command) -> bool:
+    return Operation.DELETE in command.operations and "recursive" in command.details and not moves(command)
+
+
+def _delete_just_moved(subject: Subject) -> Iterator[Hit]:
+    """Something was moved into a directory that a later segment removes."""
+    moved = [
+        (command.id, fact.resolved)
+        for command, fact in subject.touched(Access.WRITE)
+        if moves(command) and fact.resolved
+    ]
+    for command, fact, _found in deleted(subject):
+        if not fact.recursive or not fact.resolved or moves(command):
+            continue
+        for mover, path in moved:
+            inside = components(path)[: len(components(fact.resolved))] == components(fact.resolved)
+            if mover < command.id and inside:
+                yield Hit(
+                    command.id,
+                    shown(fact),
+                    f"an earlier segment moved files into `{shown(fact)}`, and this removes them",
+                    "move them somewhere that stays, and check before removing",
+                )
+                break
+
+
+def _delete_inside(subject: Subject) -> Iterator[Hit]:
+    for command, fact, found in deleted(subject):
+        known = fact.resolved.rpartition("/")[2] in _BUILD_OUTPUTS
+        if found is Place.PROJECT and fact.recursive and not known and not moves(command):
+            yield Hit(
+                command.id,
+                shown(fact),
+                f"this removes the directory `{shown(fact)}` of the project",
+                "check that nothing in it is still needed",
+            )
+
+
+RULES: Final = (
+    Rule(
+        "fs.delete-root-or-home",
+        "the machine or a whole home is removed",
+        Group.DESTROY,
+        Severity.CRITICAL,
+        _delete_root_or_home,
+        denies=(
+            "rm -rf /",
+            "rm -rf ~",
+            "rm -r -- /home/dev",
+            "rm -rf build ~ x",
+            "find / -delete",
+            "rm -rf /*",
+            "rm -rf ../..",
+        ),
+        passes=(
+            "rm -rf build",
+            "echo 'rm -rf /'",
+            "rm -rf /tmp/x",
+            "find / -name x",
+            "rm --help /",
+            "rm ~/notes",
+        ),
+    ),
+    Rule(
+        "fs.delete-project-root",
+        "the whole project is removed",
+        Group.DESTROY,
+        Severity.CRITICAL,
+        _delete_project_root,
+        denies=(
+            "rm -rf .",
+            "rm -rf ./*",
+            "rm -r /home/dev/project",
+            "find . -delete",
+            "rm *",
+            "find . -type f -exec rm {} +",
+        ),
+        passes=("rm -rf build/*", "rm *.o", "find . -name '*.pyc' -delete", "rm -rf ./build"),
+    ),
+    Rule(
+        "fs.delete-git",
+        "repository metadata is removed",
+        Group.DESTROY,
+        Severity.CRITICAL,
+        _delete_repository,
+        denies=("rm -rf .git", "rm -r .git/objects", "mv .git /tmp/x"),
+        passes=("rm -f .git/index.lock", "rm .gitignore", "ls .git"),
+    ),
+    Rule(
+        "fs.delete-outside",
+        "something outside the project and scratch is removed",
+        Group.DESTROY,
+        Severity.HIGH,
+        _delete_outside,
+        denies=(
+            "rm /etc/hosts",
+            "rm -rf /home/dev/other",
+            "rm ~/notes.txt",
+            "rm -rf ../other",
+            "unlink /home/dev/a",
+            "rm -r /tmp",
+            "find /home/dev/logs -name '*.log' -delete",
+            "find /home/dev/logs -name '*.log' | xargs rm",
+            "shred -u /home/dev/x",
+            "sudo rm -rf /var/lib/x",
+        ),
+        passes=(
+            "rm x",
+            "rm -rf /tmp/x",
+            "rm -rf /var/tmp/a/b",
+            "rm -rf /home/dev/project/a",
+            'W=$(mktemp -d); rm -rf "$W"',
+            "mv ~/a ~/b",
+            "rmdir /home/dev/empty",
+            "find /tmp -name core -delete",
+            "rm -rf /tmp/*",
+            "git worktree remove ../done",
+        ),
+    ),
+    Rule(
+        "fs.delete-dynamic",
+        "the target of a recursive removal is not known",
+        Group.DESTROY,
+        Severity.HIGH,
+        _delete_dynamic,
+        denies=(
+            "rm -rf $X",
+            'rm -rf "$DIR/"',
+            "rm -rf ./$X",
+            "ls | xargs rm -rf",
+            "cat list | xargs rm -r",
+            'rm -rf "$(cat list)"',
+        ),
+        passes=(
+            "rm -rf build/$X",
+            'rm -f "$f"',
+            "X=build; rm -rf $X",
+            "rm -rf /tmp/work-$$",
+            "rm -rf $TMPDIR/x",
+            "find . -name a -exec rm -rf {} +",
+            "find . -name a | sort | xargs rm -rf",
+            "ls | xargs -I{} mv {} {}.bak",
+        ),
+    ),
+    Rule(
+        "fs.delete-just-moved",
+        "files are moved and then removed with their directory",
+        Group.DESTROY,
+        Severity.HIGH,
+        _delete_just_moved,
+        denies=("mv *.png a/log/ && rm -rf a", "mkdir out && mv x.db out/ && rm -r out"),
+        passes=("mv *.png keep/ && rm -rf a", "rm -rf a && mv x a"),
+    ),
+    Rule(
+        "fs.delete-inside",
+        "a directory of the project is removed",
+        Group.DELETE_INSIDE,
+        Severity.LOW,
+        _delete_inside,
+        denies=("rm -rf src", "rm -r docs/old"),
+        passes=("rm -rf node_modules", "rm a.txt", "rm -rf dist build"),
+    ),
+)

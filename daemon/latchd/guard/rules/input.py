@@ -1,0 +1,253 @@
+"""Programs that come from somewhere else: standard input, a variable, lines of a list, a loader's setting."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from latch_contracts.facts import (
+    Access,
+    Command,
+    Issue,
+    Operation,
+)
+from latch_contracts.verdict import Severity
+from latchd.guard.groups import Group
+from latchd.guard.rule import Hit, Rule
+from latchd.guard.subject import Subject
+
+_INSTEAD: Final = "write the command out with its name and arguments in plain text"
+
+
+def _code(subject: Subject) -> Iterator[Hit]:
+    """A program text or script whose very name is put together when it runs."""
+    for command in subject.acting():
+        if command.program in _INTERPRETERS and "opaque-code" in command.details and _has_bare_code(command):
+            yield Hit(
+                command.id,
+                command.program,
+                f"the program that `{command.program[:40]}` gets is known only when it runs",
+                _INSTEAD,
+            )
+    for command, fact in subject.touched(Access.EXECUTE):
+        generated = any(flow.to_command == command.id for flow in subject.facts.flows)
+        if fact.value == "\0" and command.program in _INTERPRETERS and not generated:
+            yield Hit(
+                command.id,
+                "(script)",
+                f"which script `{command.program[:40]}` runs is known only when it runs",
+                _INSTEAD,
+            )
+
+
+_FEEDERS: Final = frozenset(("xargs", "gxargs", "parallel"))
+
+
+_CODE_OPTIONS: Final = (
+    "-c",
+    "-e",
+    "-E",
+    "--eval",
+    "-m",
+    "-r",
+    "--import",
+    "-f",
+    "--file",
+    "-p",
+    "--print",
+    "-lc",
+)
+
+
+def _fed_code(subject: Subject) -> Iterator[Hit]:
+    """xargs and parallel put lines of input where an interpreter, or git, looks for what to do."""
+    for command in subject.acting():
+        if not command.wrappers or command.wrappers[-1].executable.rpartition("/")[2] not in _FEEDERS:
+            continue
+        if _takes_code_from_lines(command):
+            yield Hit(
+                command.id,
+                command.program,
+                f"lines of input become the program that `{command.program[:40]}` runs",
+                "pass them as arguments after a literal program, as in `sh -c '…' _ {}`",
+            )
+
+
+def _takes_code_from_lines(command: Command) -> bool:
+    words = command.argv[1:]
+    if command.program in _SUBCOMMANDS:
+        verb = next((word for word in words if not word.startswith("-")), "")
+        return "\0" in verb
+    if command.program not in _INTERPRETERS | _AWKS:
+        return False
+    for at, word in enumerate(words):
+        before = words[at - 1] if at else ""
+        code = before in _CODE_OPTIONS or (
+            before.startswith("-") and not before.startswith("--") and before.endswith("c")
+        )
+        if "\0" in word:
+            return True
+        if code or not word.startswith("-"):
+            return False  # the program is here, and literal: what follows are its arguments
+    return False
+
+
+_SUBCOMMANDS: Final = frozenset(("git", "docker", "kubectl", "npm", "systemctl"))
+
+
+_AWKS: Final = frozenset(("awk", "gawk", "mawk", "nawk"))
+
+
+def _has_bare_code(command: Command) -> bool:
+    return any(word.value == "\0" for word in command.arguments[1:])
+
+
+_INTERPRETERS: Final = frozenset(
+    "sh bash dash zsh ksh fish source . python python2 python3 node nodejs bun deno perl ruby php lua "
+    "pwsh".split()
+)
+
+
+def _input(subject: Subject) -> Iterator[Hit]:
+    """An interpreter that runs what another command writes: the program is not in the text."""
+    for command in subject.acting():
+        takes = Operation.RUN_INPUT in command.operations
+        if takes and fed_by_commands(subject, command) and not _is_spelled_out(subject, command):
+            yield Hit(
+                command.id,
+                command.program,
+                f"`{command.program[:40]}` runs what it gets as input, and that is known only when it runs",
+                "put the commands themselves into the call",
+            )
+
+
+def fed_by_commands(subject: Subject, command: Command) -> bool:
+    """Whether another command's output comes in, and not only that of a known generator.
+
+    A here-document is in the text, and a file that is redirected in is a script like any other.
+    """
+    sources = [
+        flow.from_command
+        for flow in subject.facts.flows
+        if flow.to_command == command.id and flow.from_command
+    ]
+    return bool(sources) and not all(_is_generator(subject.facts.command(source)) for source in sources)
+
+
+def _is_spelled_out(subject: Subject, command: Command) -> bool:
+    """Whether what comes in was literal, and its commands are listed as this one's own."""
+    return Issue.OPAQUE_ARTIFACT not in subject.facts.issues and any(
+        child.parent == command.id and child.wrappers and child.wrappers[-1].executable == command.executable
+        for child in subject.facts.commands
+    )
+
+
+# Programs that print shell code for exactly this use; their own arguments are judged as always.
+_GENERATORS: Final = frozenset(
+    "ssh-agent brew direnv starship pyenv rbenv nodenv goenv jenv fnm mise rtx asdf zoxide dircolors "
+    "conda mamba micromamba opam "
+    "luarocks thefuck lesspipe minikube docker-machine register-python-argcomplete resize gpg-agent "
+    "keychain atuin mcfly "
+    "perl5lib plenv phpenv sdk nvm volta".split()
+)
+
+
+def _is_generator(command: Command | None) -> bool:
+    """A shell-setup generator: by name, or any program asked for its completion."""
+    if command is None or not command.argv_complete:
+        return False
+    words = command.argv[1:]
+    return command.program in _GENERATORS or (
+        (bool(words) and words[0] in ("completion", "completions"))
+        or "--completion" in words
+        or "generate-shell-completion" in words
+    )
+
+
+# Variables that make a program load or run something it was not asked to.
+_LOADERS: Final = re.compile(
+    r"(?:^|[;&|(\n{]|\bthen\b|\bdo\b|\benv\b|\bexport\b)\s*(?:-\w+\s+)*(?:\w+=(?:'[^']*'|\"[^\"]*\"|[^\s;&|'\"])*\s+)*"
+    r"(?P<name>BASH_ENV|LD_PRELOAD|LD_AUDIT|DYLD_INSERT_LIBRARIES|PROMPT_COMMAND|GIT_SSH|GIT_SSH_COMMAND|GIT_EXTERNAL_DIFF"
+    r"|GIT_PROXY_COMMAND|GIT_ASKPASS|GIT_CONFIG_COUNT|GIT_CONFIG_PARAMETERS|GIT_CONFIG_GLOBAL|GIT_CONFIG_SYSTEM|GIT_EXEC_PATH"
+    r"|PERL5OPT|RUBYOPT|PYTHONSTARTUP|ENV)=(?P<value>'[^']*'|\"[^\"]*\"|[^\s;&|]*)"
+)
+
+
+_PLAIN_VALUES: Final = re.compile(r"[\"']?(?:ssh(?:\s+-[\w=./~@ -]*)?|/dev/null|true|echo|\w*)[\"']?\Z")
+
+
+def _loader(subject: Subject) -> Iterator[Hit]:
+    if not subject.is_shell:
+        return
+    for found in _LOADERS.finditer(_text(subject)[:65_536]):
+        name, value = found["name"], found["value"]
+        # ENV names a file for sh alone; many programs use it as a word for their stage
+        plain = _PLAIN_VALUES.match(value) is not None and name not in (
+            "GIT_CONFIG_COUNT",
+            "GIT_CONFIG_PARAMETERS",
+        )
+        if not plain and not (name == "ENV" and "/" not in value and "$" not in value):
+            yield Hit(
+                0,
+                name,
+                f"`{name}` makes a program run something that is not in this command",
+                "run it without that variable",
+            )
+
+
+RULES: Final = (
+    Rule(
+        "vouch.unknown-input",
+        "an interpreter runs input that is not in the text",
+        Group.CANNOT_VOUCH,
+        Severity.MEDIUM,
+        _input,
+        denies=("cat script.sh | bash", "./gen | sh"),
+        passes=(
+            "bash script.sh",
+            "echo 'ls' | bash",
+            "bash -c 'ls'",
+            "bash < script.sh",
+            "python3 - <<'E'\nprint(1)\nE",
+            "source <(kubectl completion bash)",
+        ),
+    ),
+    Rule(
+        "vouch.unknown-code",
+        "the program of an interpreter is not in the text",
+        Group.CANNOT_VOUCH,
+        Severity.MEDIUM,
+        _code,
+        denies=('bash "$FILE"', 'python3 -c "$CODE"'),
+        passes=("bash run.sh", "python3 -c 'print(1)'", 'bash -c "echo $X"'),
+    ),
+    Rule(
+        "vouch.fed-code",
+        "lines of input become a program",
+        Group.CANNOT_VOUCH,
+        Severity.MEDIUM,
+        _fed_code,
+        denies=("ls | xargs bash", "ls | xargs -I{} sh -c 'echo {}'", "cat l | xargs -I{} git {}"),
+        passes=(
+            "ls | xargs wc -l",
+            "ls | xargs -I{} sh -c 'echo \"$1\"' _ {}",
+            "ls | xargs git add",
+            "ls | xargs bash run.sh",
+        ),
+    ),
+    Rule(
+        "vouch.loader-variable",
+        "a variable makes a program run something else",
+        Group.CANNOT_VOUCH,
+        Severity.MEDIUM,
+        _loader,
+        denies=(
+            "LD_PRELOAD=./x.so ls",
+            "BASH_ENV=/x/y bash a.sh",
+            "GIT_CONFIG_COUNT=1 git status",
+            "A=1 GIT_SSH_COMMAND=./h git fetch",
+        ),
+        passes=("ENV=test make", "GIT_SSH_COMMAND='ssh -i key' git fetch", "echo LD_PRELOAD=x", "FOO=1 make"),
+    ),
+)

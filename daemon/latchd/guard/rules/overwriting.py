@@ -1,0 +1,210 @@
+"""What is overwritten, locked away or stopped outside the project: files, devices, rights, the machine."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from latch_contracts.facts import (
+    Access,
+    Command,
+    Operation,
+    PathFact,
+)
+from latch_contracts.verdict import Severity
+from latchd.guard.groups import Group
+from latchd.guard.paths import Place, components
+from latchd.guard.rule import Hit, Rule
+from latchd.guard.subject import Subject
+from latchd.guard.targets import shown, where
+from latchd.shell.grammar.places import raw_disk
+
+_MAKE_ONLY: Final = frozenset(
+    ("mkdir", "gmkdir", "ln", "gln", "touch", "gtouch", "mkfifo", "rmdir", "mktemp")
+)
+
+
+def _overwritten(subject: Subject) -> Iterator[tuple[Command, PathFact, Place]]:
+    for command, fact in subject.touched(Access.WRITE):
+        if command.program not in _MAKE_ONLY and Operation.DISK_WRITE not in command.operations:
+            yield command, fact, where(subject, fact)
+
+
+def _overwrite_system(subject: Subject) -> Iterator[Hit]:
+    if not subject.is_shell:
+        return
+    for command, fact, found in _overwritten(subject):
+        if found in (Place.SYSTEM, Place.ROOT):
+            yield Hit(
+                command.id,
+                shown(fact),
+                f"this replaces `{shown(fact)}`, a part of the system",
+                "write a file in the project and let the person put it in place",
+            )
+
+
+def _overwrite_outside(subject: Subject) -> Iterator[Hit]:
+    if not subject.is_shell:
+        return
+    for command, fact, found in _overwritten(subject):
+        view = subject.view(fact.resolved)
+        if found in (Place.OUTSIDE, Place.HOME) and view is not None and view.exists and not view.is_dir:
+            yield Hit(
+                command.id,
+                shown(fact),
+                f"this replaces the existing file `{shown(fact)}`, outside the project and scratch",
+                "write to a new file in the project instead",
+            )
+
+
+def _device_write(subject: Subject) -> Iterator[Hit]:
+    said: set[int] = set()
+    for command, fact in subject.touched(Access.WRITE, Access.APPEND, Access.DELETE):
+        path = fact.resolved or fact.value
+        if raw_disk(path):
+            said.add(command.id)
+            yield _device_hit(command, shown(fact))
+    for command in subject.acting():
+        loses = Operation.DISK_WRITE in command.operations or "disk-loss" in command.details
+        if loses and command.id not in said:
+            yield _device_hit(command, "(device)")
+
+
+def _device_hit(command: Command, target: str) -> Hit:
+    return Hit(
+        command.id,
+        target,
+        f"this writes to the disk or file system `{target}` itself",
+        "work on an image file in the project, or let the person run it",
+    )
+
+
+def _mode(subject: Subject) -> Iterator[Hit]:
+    for command, fact in subject.touched(Access.METADATA):
+        if Operation.PERMISSION_CHANGE not in command.operations:
+            continue
+        found = where(subject, fact)
+        wide = fact.recursive or "world-writable" in command.details or "set-id" in command.details
+        if (
+            wide
+            and found in (Place.ROOT, Place.HOME, Place.SYSTEM, Place.DEVICE)
+            and not _is_data(fact.resolved)
+        ):
+            yield Hit(
+                command.id,
+                shown(fact),
+                f"this changes who may use `{shown(fact)}`, a part of the system or a whole home",
+                "change the files of the project alone",
+            )
+
+
+def _is_data(path: str) -> bool:
+    """Below /var or a service's own directory: its owner changes it, and the machine lives on."""
+    parts = components(path)
+    return len(parts) > 1 and (parts[0] == "var" or parts[:2] == ("usr", "local"))
+
+
+def _halt(subject: Subject) -> Iterator[Hit]:
+    for command in subject.acting():
+        if "halt" in command.details:
+            yield Hit(
+                command.id, command.program, "this stops or restarts the machine", "let the person do it"
+            )
+        elif "mass-kill" in command.details:
+            yield Hit(
+                command.id,
+                command.program,
+                "this ends every process there is",
+                "end one process, by its number",
+            )
+
+
+_QUOTED: Final = re.compile(r"'[^']*'|\"[^\"]*\"")
+
+
+_FORK_BOMB: Final = re.compile(r"([\w:.]+)\s*\(\)\s*\{\s*\1\s*\|\s*\1\s*&")
+
+
+def _fork_bomb(subject: Subject) -> Iterator[Hit]:
+    text = subject.text
+    if _FORK_BOMB.search(_QUOTED.sub("''", text)):
+        yield Hit(0, "(itself)", "a function that starts itself twice takes the machine down", "leave it out")
+
+
+RULES: Final = (
+    Rule(
+        "fs.overwrite-system",
+        "a part of the system is replaced",
+        Group.DESTROY,
+        Severity.CRITICAL,
+        _overwrite_system,
+        denies=(
+            "echo x > /etc/passwd",
+            "cp a /usr/lib/x",
+            "truncate -s 0 /var/log/syslog",
+            "cat a | tee /etc/x.conf",
+        ),
+        passes=(
+            "echo x > out.txt",
+            "echo x > /dev/null",
+            "ls > /tmp/x",
+            "cmd 2>/dev/null",
+            "cat /etc/passwd",
+        ),
+    ),
+    Rule(
+        "fs.overwrite-outside",
+        "an existing file outside the project is replaced",
+        Group.DESTROY,
+        Severity.HIGH,
+        _overwrite_outside,
+        passes=("echo x > /home/dev/new.txt", "echo x > a"),
+    ),
+    Rule(
+        "fs.device-write",
+        "a disk or file system is overwritten",
+        Group.DESTROY,
+        Severity.CRITICAL,
+        _device_write,
+        denies=(
+            "dd if=/dev/zero of=/dev/sda",
+            "mkfs.ext4 /dev/sdb1",
+            "cat x > /dev/sda",
+            "wipefs -a /dev/nvme0n1",
+        ),
+        passes=(
+            "dd if=/dev/zero of=disk.img bs=1M count=1",
+            "cat x > /dev/null",
+            "lsblk",
+            "dd if=/dev/sda of=/tmp/a.img",
+        ),
+    ),
+    Rule(
+        "fs.change-mode",
+        "rights of the system or a whole home are changed",
+        Group.DESTROY,
+        Severity.CRITICAL,
+        _mode,
+        denies=("chmod -R 777 /", "sudo chown -R me ~", "chmod -R a+w /etc", "chmod 777 /etc/passwd"),
+        passes=("chmod +x run.sh", "chmod -R u+w build", "chown -R me src", "chmod 0777 /tmp/x"),
+    ),
+    Rule(
+        "sys.halt",
+        "the machine or all processes are stopped",
+        Group.DESTROY,
+        Severity.HIGH,
+        _halt,
+        denies=("shutdown -h now", "sudo reboot", "kill -9 -1"),
+        passes=("kill 123", "echo reboot", "kill -0 1"),
+    ),
+    Rule(
+        "sys.fork-bomb",
+        "a function starts itself without end",
+        Group.DESTROY,
+        Severity.CRITICAL,
+        _fork_bomb,
+        denies=(":(){ :|:& };:",),
+        passes=("f() { g | h & }; f",),
+    ),
+)

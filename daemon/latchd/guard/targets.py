@@ -1,0 +1,177 @@
+"""Which paths a command removes or writes, and where they lie: the words of a command, and of the search that feeds it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import msgspec
+
+from latch_contracts.facts import (
+    Access,
+    Command,
+    Operation,
+    PathFact,
+)
+from latchd.guard.paths import Place, place, place_of
+from latchd.guard.subject import Subject
+
+_FILTERS: Final = frozenset(
+    "-name -iname -path -ipath -wholename -regex -iregex -mtime -mmin -atime -ctime -newer -empty -size "
+    "-user -perm "
+    "-maxdepth -links -inum -amin -cmin -nouser -nogroup -used -samefile -uid -gid -group -lname "
+    "-ilname".split()
+)
+
+
+_SEARCHES: Final = frozenset(("find", "gfind", "fd", "fdfind"))
+
+
+_FEEDERS: Final = frozenset(("xargs", "gxargs", "parallel", "find", "gfind", "fd", "fdfind"))
+
+
+_SIEVES: Final = frozenset(
+    ("grep", "egrep", "fgrep", "sort", "uniq", "head", "tail", "rg")
+)  # drop lines, make none
+
+
+def where(subject: Subject, fact: PathFact) -> Place:
+    """The place a fact points at, by its text and, when the disk was asked, by where links lead."""
+    roots = subject.roots()
+    lexical = place(fact, subject.facts.cwd, roots, subject.home)
+    if lexical is Place.DYNAMIC and _below_temporary(subject, fact):
+        return Place.SCRATCH
+    view = subject.view(fact.resolved) if fact.resolved else None
+    if view is None or not view.real or view.real == fact.resolved or view.fault:
+        return lexical
+    real_roots = (*roots, *(found.real for root in roots if (found := subject.view(root)) and found.real))
+    real = place_of(view.real, real_roots, subject.home)
+    # a removal without a trailing slash takes the link, not what it leads to
+    follows = fact.access is not Access.DELETE or fact.value.endswith("/")
+    return max(lexical, real, key=_ORDER.index) if follows else lexical
+
+
+_TEMPORARY: Final = ("$TMPDIR", "${TMPDIR}", "${TMPDIR:-/tmp}")
+
+
+def _below_temporary(subject: Subject, fact: PathFact) -> bool:
+    """`$TMPDIR/<something>`, where the text does not set TMPDIR itself."""
+    text = subject.text
+    lead, _, rest = fact.value.partition("/")
+    name = rest.partition("/")[0]
+    sane = lead == "\0" and name.strip(".*\0") and ".." not in rest.split("/") and "TMPDIR=" not in text
+    return bool(sane) and any(f"{mark}/{name}" in text or f'{mark}"/{name}' in text for mark in _TEMPORARY)
+
+
+_ORDER: Final = (
+    Place.HARMLESS,
+    Place.SCRATCH,
+    Place.PROJECT,
+    Place.DYNAMIC,
+    Place.OUTSIDE,
+    Place.REPOSITORY,
+    Place.PROJECT_ROOT,
+    Place.SYSTEM,
+    Place.DEVICE,
+    Place.HOME,
+    Place.ROOT,
+)
+
+
+def shown(fact: PathFact) -> str:
+    """A path as a reason names it: the resolved one, or the text with ``$…`` for dynamic parts."""
+    return (fact.resolved or fact.value or "(nothing)").replace("\0", "$…")[:160]
+
+
+def deleted(subject: Subject) -> Iterator[tuple[Command, PathFact, Place]]:
+    """Every path that is removed, and where it is.
+
+    A name that a search hands over lies below what the search began with; with a test among its
+    words the search takes what matches, not its start as a whole.
+    """
+    for command, fact in subject.touched(Access.DELETE):
+        if "empty-only" in command.details or "preserves-work" in command.details:
+            continue
+        found = where(subject, fact)
+        search = _search(subject, command) if found is Place.DYNAMIC and not moves(command) else None
+        if search is None:
+            yield command, fact, _matched(subject, fact, narrowed=_filtered(command))
+            continue
+        for start in subject.facts.paths:
+            if start.command_id in search.ids and start.access is Access.LIST:
+                recursive = fact.recursive or bool(start.resolved)
+                begun = msgspec.structs.replace(
+                    start, command_id=command.id, access=Access.DELETE, recursive=recursive
+                )
+                yield command, begun, _matched(subject, begun, narrowed=search.narrowed)
+
+
+class _Search(msgspec.Struct, frozen=True):
+    """What names a command's targets: searches by id, and whether only some of what they find is named."""
+
+    ids: frozenset[int]
+    narrowed: bool
+
+
+def _matched(subject: Subject, fact: PathFact, *, narrowed: bool) -> Place:
+    """Where the removed things lie: below the start when only some are taken, else the start itself."""
+    if not narrowed or not fact.resolved:
+        return where(subject, fact)
+    return where(subject, msgspec.structs.replace(fact, resolved=f"{fact.resolved.rstrip('/')}/x", value="x"))
+
+
+def is_fed(command: Command) -> bool:
+    return any(wrapper.executable.rpartition("/")[2] in _FEEDERS for wrapper in command.wrappers)
+
+
+def _search(subject: Subject, command: Command) -> _Search | None:
+    """The searches that name this command's targets; None when anything else may name them too."""
+    if not is_fed(command):
+        return None
+    owner = subject.facts.command(command.parent)
+    while owner is not None and owner.program not in _FEEDERS:
+        owner = subject.facts.command(owner.parent)
+    if owner is None:
+        return None
+    if owner.program in _SEARCHES:
+        return _Search(frozenset((owner.id,)), _filtered(owner))
+    found: set[int] = set()
+    narrowed = True
+    sieved = False
+    waiting, seen = [owner.id], {owner.id}
+    while waiting:
+        at = waiting.pop()
+        feeders = [
+            flow.from_command for flow in subject.facts.flows if flow.to_command == at and flow.from_command
+        ]
+        if not feeders:
+            return None
+        for feeder in feeders:
+            source = subject.facts.command(feeder)
+            if source is None or source.program not in _SEARCHES | _SIEVES:
+                return None
+            if source.program in _SEARCHES:
+                found.add(source.id)
+                narrowed = narrowed and _filtered(source)
+            elif feeder not in seen:
+                sieved = sieved or source.program not in ("sort", "uniq")
+                seen.add(feeder)
+                waiting.append(feeder)
+    return _Search(frozenset(found), narrowed or sieved)
+
+
+def moves(command: Command) -> bool:
+    """Moving keeps the content, so it is told apart from removing."""
+    return Operation.MOVE in command.operations
+
+
+def _filtered(command: Command) -> bool:
+    return command.program in _SEARCHES and (
+        command.program not in ("find", "gfind")
+        or any(word in _FILTERS or word.startswith("-newer") for word in command.argv)
+    )
+
+
+def takes_all(fact: PathFact) -> bool:
+    """Whether what is at the path goes as a whole: recursively, or by a glob that matches everything."""
+    return fact.recursive or (fact.globs and not fact.value.rpartition("/")[2].strip("*?.[]!^"))
