@@ -12,7 +12,7 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -72,33 +72,12 @@ class Talk:
         return decode_answer(message)
 
 
-class Daemon:
-    """A running one. ``root`` holds its runtime, state and config directories and a project."""
+class Words:
+    """What can be said to the daemon behind these places, each time over a connection of its own."""
 
-    def __init__(self, root: Path, *arguments: str, environ: Mapping[str, str] | None = None) -> None:
-        self.root = root
-        self.places = places(root)
-        self.project = root / "home" / "project"
-        self.project.mkdir(parents=True, exist_ok=True)
-        self.process = start(root, *arguments, environ=environ)
-        self.said: list[str] = []
-        stderr = self.process.stderr
-        assert stderr is not None
-        for line in stderr:
-            self.said.append(line.rstrip("\n"))
-            if line.startswith("latchd: ready"):
-                return
-        raise AssertionError(f"not ready, exit code {self.process.wait()}: {self.said}")
-
-    def kill(self) -> None:
-        """SIGKILL, as a crash or an out-of-memory killer would."""
-        self.process.kill()
-        self._ended()
-
-    def stop(self, number: signal.Signals = signal.SIGTERM) -> int:
-        """Ask it to end; its exit code."""
-        self.process.send_signal(number)
-        return self._ended()
+    def __init__(self, places: Places, project: Path) -> None:
+        self.places = places
+        self.project = project
 
     def hook(self, event: str, **members: Any) -> HookReply:
         with Talk(self.places.hook_socket) as talk:
@@ -139,6 +118,33 @@ class Daemon:
                 found.append(answer.record)
         assert isinstance(answer, End), answer
         return found
+
+
+class Daemon(Words):
+    """A running one. ``root`` holds its runtime, state and config directories and a project."""
+
+    def __init__(self, root: Path, *arguments: str, environ: Mapping[str, str] | None = None) -> None:
+        super().__init__(places(root), root / "home" / "project")
+        self.project.mkdir(parents=True, exist_ok=True)
+        self.process = start(root, *arguments, environ=environ)
+        self.said: list[str] = []
+        stderr = self.process.stderr
+        assert stderr is not None
+        for line in stderr:
+            self.said.append(line.rstrip("\n"))
+            if line.startswith("latchd: ready"):
+                return
+        raise AssertionError(f"not ready, exit code {self.process.wait()}: {self.said}")
+
+    def kill(self) -> None:
+        """SIGKILL, as a crash or an out-of-memory killer would."""
+        self.process.kill()
+        self._ended()
+
+    def stop(self, number: signal.Signals = signal.SIGTERM) -> int:
+        """Ask it to end; its exit code."""
+        self.process.send_signal(number)
+        return self._ended()
 
     def _ended(self) -> int:
         _, rest = self.process.communicate(timeout=PATIENCE)
@@ -187,7 +193,7 @@ def refused(root: Path, *arguments: str, environ: Mapping[str, str] | None = Non
 
 
 @contextlib.contextmanager
-def daemon(root: Path, *arguments: str, environ: Mapping[str, str] | None = None) -> Iterator[Daemon]:
+def daemon(root: Path, *arguments: str, environ: Mapping[str, str] | None = None) -> Generator[Daemon]:
     """A daemon that is gone at the end, however that comes."""
     running = Daemon(root, *arguments, environ=environ)
     try:

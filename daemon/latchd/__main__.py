@@ -57,6 +57,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     ) as error:
         print(f"latchd: {error}", file=sys.stderr)
         return REFUSED
+    except KeyboardInterrupt:  # Ctrl-C before there was anything to stop
+        return STOPPED
     return STOPPED
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from corpora import REPOSITORY
+from latch_client.cli import main
 from latchd.lifecycle import TRANSITIONS, edges
 
 INVARIANTS = REPOSITORY / "docs" / "invariants.md"
@@ -71,6 +72,17 @@ def test_links_between_documents_resolve(document: Path) -> None:
     ]
 
     assert broken == []
+
+
+def test_the_readmes_example_is_what_latchctl_says(capsys: pytest.CaptureFixture[str]) -> None:
+    readme = (REPOSITORY / "README.md").read_text("utf-8")
+    command = re.search(r"latchctl explain '([^']+)'", readme)
+    assert command is not None
+
+    main(["explain", command[1]])
+
+    shown = capsys.readouterr().out.rstrip()
+    assert f"<!-- explain:begin -->\n```text\n{shown}\n```\n<!-- explain:end -->" in readme
 
 
 def test_the_diagram_of_a_calls_life_is_drawn_from_the_table() -> None:

@@ -1,4 +1,7 @@
-"""The rim on real sockets: what each peer gets, and that none can take anything from another."""
+"""The rim on real sockets: what each peer gets, and that none can take anything from another.
+
+Watchers (latchd.streaming) are tested here too: they are nothing without a socket.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +37,6 @@ from latch_contracts.wire import (
     encode,
 )
 from latchd import server, streaming
-from latchd.bell import Bell
 from latchd.hub import Hub
 from latchd.policy import Policy, fingerprint
 from latchd.server import FAULTS_PER_MINUTE, READ_SECONDS, About, Server
@@ -169,7 +171,8 @@ async def test_both_sockets_tell_how_the_daemon_is(bench: Bench) -> None:
 async def test_questions_about_the_past_are_answered(bench: Bench) -> None:
     hook, events = bench.hook(), bench.events()
     await hook.send(call(b"c1"), call(b"c2"))
-    await hook.receive(), await hook.receive()
+    await hook.receive()
+    await hook.receive()
     await events.send(Show(VERSION, "c2"), Sessions(VERSION, 10**9))
     view, sessions = await events.receive(), await events.receive()
 
@@ -453,14 +456,3 @@ async def test_a_full_house_waits_at_the_door_and_comes_in_when_one_leaves(
 
     assert (served, await second.receive()) == (1, reply(b"2"))
     nursery.cancel_scope.cancel()
-
-
-async def test_a_bell_rung_before_the_wait_is_heard_once() -> None:
-    bell = Bell()
-    bell.ring()
-    bell.ring()
-    await bell.wait()
-    with trio.move_on_after(0) as silence:
-        await bell.wait()
-
-    assert silence.cancelled_caught

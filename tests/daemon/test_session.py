@@ -176,20 +176,20 @@ def test_every_state_is_in_the_table_and_closed_is_left_by_nothing(table: Table)
     )
 
 
-SENT = {Signal.ANSWER: Session.answer, Signal.RECORD: Session.record, Signal.END: Session.end}
+SENDING = [Signal.ANSWER, Signal.RECORD, Signal.END]
 
 
-@pytest.mark.parametrize(("state", "signal"), [(state, signal) for state in State for signal in SENT])
+@pytest.mark.parametrize(("state", "signal"), [(state, signal) for state in State for signal in SENDING])
 def test_what_the_table_has_no_place_for_changes_nothing(state: State, signal: Signal) -> None:
     session: Session[EventSide] = event_session()
     session.state = state
-    answer = End(VERSION, 1)
+    send = dict(zip(SENDING, (session.answer, session.record, session.end), strict=True))[signal]
     if signal in EVENT_SIDE[state]:
-        SENT[signal](session, answer)
+        send(End(VERSION, 1))
         assert session.state is EVENT_SIDE[state][signal]
     else:
         with pytest.raises(SessionError, match=f"`{signal}` has no place in state `{state}`"):
-            SENT[signal](session, answer)
+            send(End(VERSION, 1))
         assert session.state is state
 
 

@@ -6,6 +6,8 @@ import signal
 import socket
 from pathlib import Path
 
+import pytest
+
 from latch_contracts.outcome import State
 from latch_contracts.records import (
     DenialRecord,
@@ -78,6 +80,7 @@ def test_nothing_on_the_event_socket_changes_anything(root: Path) -> None:
     assert [record.code for record in records if isinstance(record, FaultRecord)] == ["bad-message"]
 
 
+@pytest.mark.slow
 def test_a_tailer_that_does_not_read_costs_nobody_anything_and_is_told_what_it_missed(root: Path) -> None:
     with daemon(root) as running:
         with Talk(running.places.events_socket) as slow, Talk(running.places.events_socket) as quick:
@@ -85,7 +88,7 @@ def test_a_tailer_that_does_not_read_costs_nobody_anything_and_is_told_what_it_m
             for watcher in (slow, quick):
                 watcher.send(Watch(VERSION, cursor=0, kinds=["verdict"]))
             with Talk(running.places.hook_socket) as hook:
-                for number in range(2500):
+                for number in range(1800):
                     hook.send(running.request("PreToolUse", **tool("git status", f"c{number}")))
 
                     assert hook.receive() == SILENT
@@ -112,10 +115,20 @@ def verdict_seqs(records: list[Record]) -> list[int]:
 
 def test_a_stderr_that_nobody_reads_stops_no_decision(root: Path) -> None:
     with daemon(root, "--log-level", "debug") as running:
-        for number in range(600):  # a pipe holds 64 KiB, this makes several times as much
+        for number in range(300):  # a pipe holds 64 KiB, this makes more
             assert running.pre("git status", f"c{number}") == SILENT
 
         assert running.stop() == 0
+
+
+def test_a_person_sees_every_decision_as_one_line(root: Path) -> None:
+    with daemon(root, "--log-format", "human") as running:
+        running.pre("git status", "c1")
+        running.pre("rm -rf /", "c2")
+        running.stop()
+    shown = [line.split(maxsplit=4)[1:4] for line in running.said if "Bash" in line]
+
+    assert shown == [["allow", "Bash", "git"], ["deny", "Bash", "rm"]]
 
 
 def test_it_ends_in_peace_and_takes_its_sockets_with_it(root: Path) -> None:

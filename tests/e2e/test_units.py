@@ -15,7 +15,7 @@ import pytest
 
 from corpora import REPOSITORY
 from latch_contracts.wire import VERSION, Status, StatusRequest
-from running_daemon import PATIENCE, SILENT, Daemon, Talk, daemon, environment, places, tool
+from running_daemon import PATIENCE, SILENT, Talk, Words, daemon, environment, places
 
 UNITS = REPOSITORY / "systemd"
 needs_analyze = pytest.mark.skipif(
@@ -76,10 +76,8 @@ def test_the_first_hook_starts_the_daemon_and_is_answered(root: Path) -> None:
         for line in activator.stderr:
             if f"Listening on {where.events_socket}" in line:
                 break
-        hook = Daemon.__new__(Daemon)  # only its words: the process is the activator's
-        hook.places, hook.project = where, root
-        reply = hook.hook("PreToolUse", **tool("git status", "c1"))
-        status = hook.status()
+        words = Words(where, root)
+        reply, status = words.pre(), words.status()
         activator.send_signal(signal.SIGTERM)
         _, said = activator.communicate(timeout=PATIENCE)
     finally:

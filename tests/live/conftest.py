@@ -13,6 +13,7 @@ from live.claude_cli import NotInstallable, installed
 from live.stage import Stage, new_root
 
 _CACHE: Final = Path.home() / ".cache" / "latchd-live"
+_SCRATCH: Final = ("/tmp", "/var/tmp", "/dev/shm")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -27,7 +28,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.fixture(scope="session")
 def live_cache(request: pytest.FixtureRequest) -> Path:
-    return Path(str(request.config.getoption("--live-cache", _CACHE))).resolve()
+    cache = Path(str(request.config.getoption("--live-cache", _CACHE))).resolve()
+    for scratch in _SCRATCH:
+        if cache.is_relative_to(scratch):
+            raise pytest.UsageError(
+                f"`{cache}` is in scratch space, where an agent may delete; give another --live-cache"
+            )
+    return cache
 
 
 @pytest.fixture(scope="session")

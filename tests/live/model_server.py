@@ -18,7 +18,7 @@ from typing import Any, Final
 
 CONTROL: Final = sys.argv[1] if len(sys.argv) > 1 else ""
 
-_REMINDER: Final = "\n\n<system-reminder>"  # the CLI's own words to the model, after the result
+_REMINDER: Final = "<system-reminder>"  # the CLI's own words to the model, after the result
 _ASIDE: Final = [{"type": "text", "text": "ok"}]  # to requests beside the conversation: titles, topics
 
 
@@ -39,7 +39,7 @@ def _result(block: dict[str, Any]) -> dict[str, Any]:
     content: str | list[dict[str, Any]] = block.get("content", "")
     if not isinstance(content, str):
         content = "".join(part.get("text", "") for part in content)
-    text = content.partition(_REMINDER)[0]
+    text = content.partition(_REMINDER)[0].rstrip("\n")
     return {"call": block["tool_use_id"], "is_error": bool(block.get("is_error")), "text": text}
 
 

@@ -41,7 +41,7 @@ class Stage:
         self.outside = root / "outside"
         self.session = str(uuid.uuid4())
         self._bin = root / "bin"
-        for directory in (self.home, self.project, self.outside, self._bin):
+        for directory in (self.home, self.project, self.outside, self._bin, root / "tmp"):
             directory.mkdir(parents=True, mode=0o700)
         (self._bin / "claude").symlink_to(binary)  # `latchctl install` asks the agent on PATH its version
         self._binary = binary
@@ -73,6 +73,7 @@ class Stage:
             "LATCHD_STATE_DIR": str(self.home / ".local/state/latchd"),
             "LATCHD_CONFIG_DIR": str(self.home / ".config/latchd"),
             "PYTHONPATH": _SOURCES,
+            "CLAUDE_CODE_TMPDIR": str(self.root / "tmp"),
             "DISABLE_AUTOUPDATER": "1",
             "DISABLE_TELEMETRY": "1",
             "DISABLE_ERROR_REPORTING": "1",

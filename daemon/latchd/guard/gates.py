@@ -72,7 +72,7 @@ def _outside(subject: Subject) -> Iterator[Hit]:
 
 
 def _protected(subject: Subject) -> Iterator[Hit]:
-    for command, fact in _written(subject):
+    for command, fact in (*_written(subject), *_changed_rights(subject)):
         for path in _spellings(subject, fact):
             if fragment := protected(path, subject.home, subject.policy.protected):
                 yield Hit(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import enum
 import functools
+import re
 from collections.abc import Iterable
 from typing import Final
 
@@ -40,11 +41,47 @@ def pattern(text: str) -> Pattern:
     return Pattern(Anchor.ROOT if text.startswith("/") else Anchor.ANYWHERE, components(text), text)
 
 
-def patterns(text: str) -> tuple[Pattern, ...]:
+class Table(msgspec.Struct, frozen=True):
+    """Patterns in order, indexed by their first component: a path is compared with few of them.
+
+    ``loose`` holds, by anchor, those whose first component has a ``*``; of these the ones of a single
+    component that match anywhere are one expression, ``names``.
+    """
+
+    entries: tuple[Pattern, ...]
+    fixed: dict[tuple[Anchor, str], tuple[int, ...]]
+    loose: dict[Anchor, tuple[int, ...]]
+    names: re.Pattern[str]
+
+
+def table(entries: Iterable[Pattern]) -> Table:
+    """Index patterns; their order stays what decides which is reported."""
+    listed = tuple(entries)
+    fixed: dict[tuple[Anchor, str], list[int]] = {}
+    loose: dict[Anchor, list[int]] = {}
+    names: list[str] = []
+    for at, entry in enumerate(listed):
+        first = entry.parts[0]
+        if "*" not in first:
+            fixed.setdefault((entry.anchor, first), []).append(at)
+            continue
+        loose.setdefault(entry.anchor, []).append(at)
+        if entry.anchor is Anchor.ANYWHERE:
+            names.append(".*".join(re.escape(piece) for piece in first.split("*")))
+    return Table(
+        entries=listed,
+        fixed={key: tuple(found) for key, found in fixed.items()},
+        loose={key: tuple(found) for key, found in loose.items()},
+        names=re.compile("|".join(names) or r"(?!)", re.DOTALL),
+    )
+
+
+def patterns(text: str) -> Table:
     """A table of patterns written as words."""
-    return tuple(pattern(word) for word in text.split())
+    return table(pattern(word) for word in text.split())
 
 
+@functools.lru_cache(maxsize=8192)
 def components(path: str) -> tuple[str, ...]:
     """The case-folded components; a NUL stays in its component."""
     return tuple(part for part in path.casefold().split("/") if part and part != ".")
@@ -66,27 +103,47 @@ def below_home(parts: tuple[str, ...], home: tuple[str, ...]) -> tuple[str, ...]
     return None
 
 
-def surely_matches(table: Iterable[Pattern], path: str, home: str) -> bool:
+def surely_matches(known: Table, path: str, home: str) -> bool:
     """Whether all that a path may stand for is covered: an exemption must not rest on a glob's chance."""
     if _WILD & set(path):
         written = components(path)
-        return any(written[-len(entry.parts) :] == entry.parts for entry in table)
-    return first_match(table, path, home) is not None
+        return any(written[-len(entry.parts) :] == entry.parts for entry in known.entries)
+    return first_match(known, path, home) is not None
 
 
-def first_match(table: Iterable[Pattern], path: str, home: str) -> Pattern | None:
+def first_match(known: Table, path: str, home: str) -> Pattern | None:
     """The first pattern that the path, or a directory above it, may match."""
     parts = components(path)
     under = below_home(parts, components(home))
-    for candidate in table:
-        if candidate.anchor is Anchor.HOME:
-            if under is not None and _starts(under, candidate.parts):
-                return candidate
-        elif candidate.anchor is Anchor.ROOT:
-            if _starts(parts, candidate.parts):
-                return candidate
-        elif any(_starts(parts[at:], candidate.parts) for at in range(len(parts))):
-            return candidate
+    if _WILD & set(path):
+        return _scan(known, parts, under)
+    found: list[int] = []
+    for anchor, start in ((Anchor.HOME, under), (Anchor.ROOT, parts)):
+        if start:
+            for at in (*known.fixed.get((anchor, start[0]), ()), *known.loose.get(anchor, ())):
+                if _starts(start, known.entries[at].parts):
+                    found.append(at)
+    for index, part in enumerate(parts):
+        candidates = known.fixed.get((Anchor.ANYWHERE, part), ())
+        if known.names.fullmatch(part):
+            candidates += known.loose[Anchor.ANYWHERE]
+        for at in candidates:
+            if _starts(parts[index:], known.entries[at].parts):
+                found.append(at)
+    return known.entries[min(found)] if found else None
+
+
+def _scan(known: Table, parts: tuple[str, ...], under: tuple[str, ...] | None) -> Pattern | None:
+    """Every pattern in turn: a glob in the path may meet any of them."""
+    for entry in known.entries:
+        if entry.anchor is Anchor.HOME:
+            if under is not None and _starts(under, entry.parts):
+                return entry
+        elif entry.anchor is Anchor.ROOT:
+            if _starts(parts, entry.parts):
+                return entry
+        elif any(_starts(parts[at:], entry.parts) for at in range(len(parts))):
+            return entry
     return None
 
 
@@ -214,7 +271,8 @@ _SYSTEM: Final = frozenset(
 )
 
 
-def place_of(path: str, roots: Iterable[str], home: str) -> Place:
+@functools.lru_cache(maxsize=4096)
+def place_of(path: str, roots: tuple[str, ...], home: str) -> Place:
     """The part of the machine that an absolute path lies in. Globs count as what they may match.
 
     A root that is the home, or above it, is no project: what lies there was not made by this work.
@@ -267,14 +325,13 @@ def _anchored(parts: tuple[str, ...]) -> tuple[tuple[str, ...], bool]:
     return parts, True
 
 
-def place(fact: PathFact, cwd: str, roots: Iterable[str], home: str) -> Place:
+def place(fact: PathFact, cwd: str, roots: tuple[str, ...], home: str) -> Place:
     """Where a path fact points, by its text; a dynamic path is placed by what must come before it."""
     if fact.resolved:
         return place_of(fact.resolved, roots, home)
     known = _known_part(fact.value, cwd, home)
     if not known:
         return Place.DYNAMIC
-    roots = tuple(roots)
     found = place_of(known, roots, home)
     # Above these, an empty or climbing value reaches everything; inside them it stays a thing inside.
     return found if found in (Place.SCRATCH, Place.PROJECT, Place.REPOSITORY) else Place.DYNAMIC

@@ -5,9 +5,12 @@ Data and three questions about it. How patterns match is in paths.py.
 
 from __future__ import annotations
 
+import functools
 from typing import Final
 
-from latchd.guard.paths import Pattern, components, first_match, pattern, patterns, surely_matches
+from latchd.guard.paths import Table, components, first_match, pattern, patterns, surely_matches, table
+
+_REMEMBERED: Final = 4096  # one path is asked about by several rules, and a session names the same ones often
 
 CREDENTIAL_TREES: Final = patterns(
     """
@@ -32,9 +35,7 @@ CREDENTIAL_TREES: Final = patterns(
     ~/.pulumi/credentials.json
     ~/.config/1password ~/.config/bitwarden* ~/.config/keybase ~/.electrum ~/.bitcoin/wallet*
     ~/.ethereum/keystore
-    ~/.config/solana/id.json ~/.mozilla/firefox ~/.config/google-chrome ~/.config/chromium
-    ~/.config/bravesoftware
-    
+    ~/.config/solana/id.json
     ~/.bash_history ~/.zsh_history ~/.local/share/fish/fish_history ~/.psql_history ~/.mysql_history
     ~/.python_history ~/.node_repl_history ~/.rediscli_history ~/.sh_history ~/.history
     /etc/shadow /etc/shadow- /etc/gshadow /etc/gshadow- /etc/sudoers /etc/sudoers.d /etc/ssl/private
@@ -53,8 +54,10 @@ BROWSER_FILES: Final = patterns(
 )
 _BROWSERS: Final = patterns(
     """
-    ~/.config/google-chrome ~/.config/chromium ~/.config/bravesoftware ~/.config/microsoft-edge ~/.mozilla/firefox
-    ~/library/application*support/google/chrome ~/library/application*support/firefox ~/snap/firefox ~/snap/chromium
+    ~/.config/google-chrome ~/.config/chromium ~/.config/bravesoftware ~/.config/microsoft-edge
+    ~/.mozilla/firefox
+    ~/library/application*support/google/chrome ~/library/application*support/firefox ~/snap/firefox
+    ~/snap/chromium
     """
 )
 # Agents' own secrets: no allow list of the person's relaxes these.
@@ -173,6 +176,7 @@ OWN: Final = patterns(
 PROTECTED: Final = patterns(".git")
 
 
+@functools.lru_cache(maxsize=_REMEMBERED)
 def credential(path: str, home: str) -> str:
     """The pattern of the credential that a path names or lies in; "" when it is none."""
     if not path or surely_matches(_EXEMPT_TREES, path, home):
@@ -204,6 +208,7 @@ def _named(path: str, home: str) -> str:
     return found.text if found else ""
 
 
+@functools.lru_cache(maxsize=_REMEMBERED)
 def holds_credentials(path: str, home: str) -> bool:
     """Whether everything below a path includes a home's credentials: the home itself or what is above it."""
     parts, own = components(path), components(home)
@@ -215,6 +220,7 @@ def holds_credentials(path: str, home: str) -> bool:
     return own[: len(parts)] == parts or parts in (("root",), ("home",), ("etc",), ("proc",))
 
 
+@functools.lru_cache(maxsize=_REMEMBERED)
 def persistence(path: str, home: str) -> str:
     """The pattern of what runs later by itself; "" when it does not."""
     if found := first_match(PERSISTENCE, path, home):
@@ -222,18 +228,21 @@ def persistence(path: str, home: str) -> str:
     return ""
 
 
+@functools.lru_cache(maxsize=_REMEMBERED)
 def control_plane(path: str, home: str) -> str:
     """The pattern of an agent's own control files; "" when it is none."""
     found = first_match(CONTROL_PLANES, path, home)
     return found.text if found else ""
 
 
+@functools.lru_cache(maxsize=_REMEMBERED)
 def hook_file(path: str, home: str) -> str:
     """The pattern of a file that tells an agent of its hooks; "" when it is none."""
     found = first_match(HOOK_FILES, path, home)
     return found.text if found else ""
 
 
+@functools.lru_cache(maxsize=_REMEMBERED)
 def own(path: str, home: str) -> str:
     """The pattern of the guard's own files; "" when it is none."""
     found = first_match(OWN, path, home)
@@ -242,12 +251,11 @@ def own(path: str, home: str) -> str:
 
 def protected(path: str, home: str, fragments: tuple[str, ...]) -> str:
     """The fragment by which a path is never written; "" when it may be."""
-    for fragment in (*PROTECTED, *patterns_of(fragments)):
-        if first_match((fragment,), path, home) is not None:
-            return fragment.text
-    return ""
+    found = first_match(_protected_table(fragments), path, home)
+    return found.text if found else ""
 
 
-def patterns_of(fragments: tuple[str, ...]) -> tuple[Pattern, ...]:
-    """The policy's own fragments; a blank in one is part of its name."""
-    return tuple(pattern(fragment) for fragment in fragments)
+@functools.lru_cache(maxsize=16)
+def _protected_table(fragments: tuple[str, ...]) -> Table:
+    """The built-in fragments and the policy's own; a blank in one is part of its name."""
+    return table((*PROTECTED.entries, *(pattern(fragment) for fragment in fragments)))

@@ -1,4 +1,4 @@
-"""Which paths a command removes or writes, and where they lie: the words of a command, and of the search that feeds it."""
+"""Which paths a command removes, and where they lie: its own words, and those of a search that feeds it."""
 
 from __future__ import annotations
 

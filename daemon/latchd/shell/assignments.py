@@ -17,9 +17,12 @@ from latchd.shell.words import assigned
 # A variable whose value a program of the line takes as a command.
 _CODE_NAMES: Final = frozenset(
     {
-        "PROMPT_COMMAND", "PS0", "PS4", "GIT_SSH_COMMAND", "GIT_SSH", "GIT_PAGER", "GIT_EDITOR", "PAGER", "EDITOR",
-        "VISUAL", "MANPAGER", "LESSOPEN", "LESSCLOSE", "BROWSER", "GIT_EXTERNAL_DIFF", "GIT_ASKPASS", "SSH_ASKPASS",
-        "SUDO_ASKPASS", "GIT_SEQUENCE_EDITOR", "GIT_PROXY_COMMAND", "RSYNC_RSH", "TAR_OPTIONS", "MANOPT", "FCEDIT",
+        "PROMPT_COMMAND", "PS0", "PS4", "GIT_SSH_COMMAND", "GIT_SSH", "GIT_PAGER", "GIT_EDITOR", "PAGER",
+        "EDITOR",
+        "VISUAL", "MANPAGER", "LESSOPEN", "LESSCLOSE", "BROWSER", "GIT_EXTERNAL_DIFF", "GIT_ASKPASS",
+        "SSH_ASKPASS",
+        "SUDO_ASKPASS", "GIT_SEQUENCE_EDITOR", "GIT_PROXY_COMMAND", "RSYNC_RSH", "TAR_OPTIONS", "MANOPT",
+        "FCEDIT",
     }
 )  # fmt: skip
 _UNSEEN_CODE: Final = re.compile(r"(BASH_ENV|ENV|BASH_FUNC_.*)\Z")  # files or functions the next shell runs

@@ -25,7 +25,8 @@ WORDS: Final = frozenset(
     }
 )  # fmt: skip
 _PREFIX = re.compile(
-    r"(?:time(?=\s)(?:[ \t]+-p(?=\s))?(?:[ \t]+--(?=\s))?|!(?=\s)|coproc(?=\s)(?:[ \t]+[A-Za-z_]\w*(?=[ \t]+[{(]))?)"
+    r"(?:time(?=\s)(?:[ \t]+-p(?=\s))?(?:[ \t]+--(?=\s))?|!(?=\s)"
+    r"|coproc(?=\s)(?:[ \t]+[A-Za-z_]\w*(?=[ \t]+[{(]))?)"
 )
 
 

@@ -14,8 +14,10 @@ from latchd.shell.redirects import code_text
 from latchd.shell.variables import Variables
 
 _NAME_EVALUATORS: Final = frozenset(
-    "let test [ read printf unset wait declare typeset local export readonly mapfile readarray getopts".split()
+    "let test [ read printf unset wait declare typeset local export readonly mapfile readarray"
+    " getopts".split()
 )
+_SCRATCH = re.compile(r"/tmp/\0(/[^\0]*)?\Z")  # noqa: S108 - what words.SCRATCH makes
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _ESCAPE = re.compile(r"\\(0[0-7]{0,3}|[0-7]{1,3}|x[0-9A-Fa-f]{1,2}|.)", re.DOTALL)
 _NAMED: Final = {
@@ -87,7 +89,7 @@ def _cd(words: Sequence[Argument], variables: Variables) -> None:
         variables.enter(home or None)
         return
     target = operands[0]
-    scratch = target.expands and re.match(r"/tmp/\0(/[^\0]*)?\Z", target.value) and not target.globs
+    scratch = target.expands and _SCRATCH.match(target.value) and not target.globs
     if (
         len(operands) > 1
         or target.value == "-"

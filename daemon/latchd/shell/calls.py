@@ -11,15 +11,18 @@ import msgspec
 from latch_contracts.facts import Argument, End, Issue, Kind, Reach, Wrapper
 from latchd.shell.assignments import assign, prefix_details
 from latchd.shell.builtins import apply_builtin, evaluated_names, output_text
+from latchd.shell.child import Child, program_name, suspected_tail
 from latchd.shell.lex import Code, Style, lex
 from latchd.shell.listing import SOME_INPUT, Edge, Input, Listing, Raw, Scope
 from latchd.shell.parse import Node, Program
 from latchd.shell.redirects import Redirected, read_redirects
-from latchd.shell.unwrap import Child, program_name, suspected_tail, unwrap
+from latchd.shell.unwrap import unwrap
 from latchd.shell.variables import Variables
 from latchd.shell.words import Word, read_word
 
 MAX_WRAPPERS: Final = 8
+MAX_WORDS: Final = 1024
+MAX_HEAD: Final = 32  # words of a wrapper that are kept with its child
 _REDIRECTS: Final = frozenset({"file_redirect", "herestring_redirect", "heredoc_redirect"})
 _DORMANT = re.compile(r"\$\(|`|\$\{")
 
@@ -52,7 +55,7 @@ def command(
         for child in node.children
         if child.kind not in _REDIRECTS and child.kind != "variable_assignment"
     ]
-    spans = _touching(sorted(spans + redirected.extra))
+    spans = _few(listing, _touching(sorted(spans + redirected.extra)))
     words = [read_word(program.text, start, end, program.spans, variables) for start, end in spans]
     prefix = variables.copy()
     names = tuple(
@@ -69,7 +72,7 @@ def words(
     """A command whose words all stand behind a redirection: `<in program`."""
     found = [
         read_word(program.text, start, end, program.spans, variables)
-        for start, end in _touching(redirected.extra)
+        for start, end in _few(listing, _touching(redirected.extra))
     ]
     return emit(listing, program, _call(listing, found, redirected, ()), scope, variables)
 
@@ -87,7 +90,7 @@ def declaration(
     redirected = read_redirects(listing, program, [*own, *redirects], variables)
     spans = [(child.start, child.end) for child in node.children if child.kind not in _REDIRECTS]
     found: list[Word] = []
-    for start, end in _touching(sorted(spans + redirected.extra)):
+    for start, end in _few(listing, _touching(sorted(spans + redirected.extra))):
         array = re.match(r"[A-Za-z_]\w*(\[[^\]]*\])?\+?=\(", program.text[start:end])
         if array:
             lexed = lex(program.text, start, end, program.spans, Style.LOOSE)
@@ -130,6 +133,13 @@ def _touching(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
         else:
             joined.append((start, end))
     return joined
+
+
+def _few(listing: Listing, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """As many words as a command may have; more are a limit exceeded."""
+    if len(spans) > MAX_WORDS:
+        listing.note(Issue.FACT_LIMIT)
+    return spans[:MAX_WORDS]
 
 
 def _call(listing: Listing, found: list[Word], redirected: Redirected, details: tuple[str, ...]) -> Call:
@@ -241,7 +251,7 @@ def _children(listing: Listing, raw: Raw, scope: Scope, variables: Variables) ->
 def _child(listing: Listing, raw: Raw, child: Child, scope: Scope, variables: Variables) -> tuple[int, ...]:
     wrappers = scope.wrappers
     if child.wraps:
-        head = tuple(word.value for word in raw.words[: child.head])
+        head = tuple(word.value for word in raw.words[: min(child.head, MAX_HEAD)])
         wrappers = (*wrappers, Wrapper(raw.words[0].value, head))
     inner = msgspec.structs.replace(
         scope.within(child.reach),

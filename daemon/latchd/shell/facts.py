@@ -20,17 +20,17 @@ from latch_contracts.facts import (
     NetworkFact,
     Operation,
     PathFact,
-    Reach,
     Status,
 )
 from latchd.shell import flows, structure
+from latchd.shell.child import program_name, suspected_tail
 from latchd.shell.dormant import list_dormant
 from latchd.shell.grammar import Context, Description, describe, network_fact, path_fact
 from latchd.shell.listing import LIMITS, Full, Listing, Raw, Scope
 from latchd.shell.parse import to_bytes_view
 from latchd.shell.redirects_facts import redirect_contact, redirect_operations, redirect_target
-from latchd.shell.unwrap import program_name
 from latchd.shell.variables import Variables
+from latchd.shell.wrappers import SHELLS, WRAPPERS
 
 MAX_PATHS: Final = 256
 MAX_NETWORK: Final = 128
@@ -103,18 +103,10 @@ def _facts(listing: Listing, cwd: str, home: str) -> ActionFacts:
         commands.append(_command(raw, description))
         for place in raw.places or ("",):
             here = Context(place, context.home, context.piped) if not raw.remote else context
-            for target in description.targets:
+            for target in (*description.targets, *filter(None, map(redirect_target, raw.redirects))):
                 paths[path_fact(raw.id, target, here)] = None
-            for redirect in raw.redirects:
-                target = redirect_target(redirect)
-                if target is not None:
-                    paths[path_fact(raw.id, target, here)] = None
-        for contact in description.contacts:
+        for contact in (*description.contacts, *filter(None, map(redirect_contact, raw.redirects))):
             network[network_fact(raw.id, contact)] = None
-        for redirect in raw.redirects:
-            contact = redirect_contact(redirect)
-            if contact is not None:
-                network[network_fact(raw.id, contact)] = None
     moved = flows.trace(listing, described, home)
     if len(paths) > MAX_PATHS or len(network) > MAX_NETWORK or len(moved) > flows.MAX_FLOWS:
         listing.note(Issue.FACT_LIMIT)
@@ -184,9 +176,6 @@ def _command(raw: Raw, description: Description) -> Command:
 
 
 def _suspected(raw: Raw) -> str:
-    from latchd.shell.unwrap import suspected_tail
-    from latchd.shell.wrappers import SHELLS, WRAPPERS
-
     name = program_name(raw.words[0].value)
     return "" if name in WRAPPERS or name in SHELLS else suspected_tail(raw.words)
 
@@ -200,6 +189,3 @@ def _status(listing: Listing) -> Status:
     if issues:
         return Status.PARTIAL
     return Status.COMPLETE
-
-
-__all__ = ["Reach", "analyze"]

@@ -34,13 +34,16 @@ _CALLS = re.compile(
     r"check_output|check_call|getoutput|backtick|qx)\s*[(\[{ ]\s*\[?\s*" + _STRING
 )
 _STARTS = re.compile(
-    r"os\.system|os\.popen|os\.exec|os\.spawn|posix_spawn|pty\.spawn|subprocess|child_process|\bsystem\b|\bexec\w*\s*[(\[ ]|\bpopen|"
+    r"os\.system|os\.popen|os\.exec|os\.spawn|posix_spawn|pty\.spawn|subprocess"
+    r"|child_process|\bsystem\b|\bexec\w*\s*[(\[ ]|\bpopen|"
     r"\bspawn|shell_exec|passthru|proc_open|`|\bqx\b|%x[{(\[]|IO\.popen|Open3|getoutput"
 )
 _BACKTICK = re.compile(r"`([^`]*)`|\bqx[{(/|]([^})/|]*)[})/|]|%x[{(\[]([^})\]]*)[})\]]")
 _INLINE: Final = {
-    "perl": "eE", "ruby": "e", "python": "c", "python2": "c", "python3": "c", "node": "ep", "nodejs": "ep", "bun": "e",
-    "deno": "", "php": "r", "lua": "e", "rscript": "e", "osascript": "e", "tclsh": "", "expect": "c", "julia": "e",
+    "perl": "eE", "ruby": "e", "python": "c", "python2": "c", "python3": "c", "node": "ep",
+        "nodejs": "ep", "bun": "e",
+    "deno": "", "php": "r", "lua": "e", "rscript": "e", "osascript": "e", "tclsh": "", "expect": "c",
+    "julia": "e",
 }  # fmt: skip
 _AWKS: Final = frozenset({"awk", "gawk", "mawk", "nawk", "original-awk"})
 _EDITORS: Final = frozenset({"vim", "vi", "nvim", "ex", "view", "vimdiff", "rvim", "gvim"})
@@ -184,7 +187,8 @@ def _sed(words: Sequence[Argument]) -> Embedded:
 
 
 def _sed_script(text: str) -> Embedded:
-    """The `e` command and the `e` flag of `s`; a script that can't be followed is opaque only if it has an e."""
+    """The `e` command and the `e` flag of `s`; a script that can't be followed is opaque only if it has"
+    " an e."""
     codes: list[str] = []
     at = 0
     while at < len(text):

@@ -18,7 +18,7 @@ from latch_contracts.facts import Issue
 from latchd.shell.prepare import Heredoc, Prepared, prepare
 
 MAX_TEXT: Final = 64 * 1024  # bytes
-MAX_PIPES: Final = 256  # chains that end in `|` cost quadratic time
+MAX_COUNTS: Final = (("|", 256), ("<<", 256), ("`", 512))  # each costs more than its length
 MAX_DEPTH: Final = 200
 MAX_NODES: Final = 20_000
 HOLE: Final = "\x01"  # stands in nested code for text that is only known when it runs
@@ -67,7 +67,7 @@ class Refusal(msgspec.Struct, frozen=True):
 
 def gate(text: str, *, nested: bool = False) -> Issue | None:
     """Why this text must not reach the parser, or nothing. Nested code may hold HOLE."""
-    if len(text) > MAX_TEXT or text.count("|") > MAX_PIPES or text.count("<<") > MAX_PIPES:
+    if len(text) > MAX_TEXT or any(text.count(item) > limit for item, limit in MAX_COUNTS):
         return Issue.INPUT_LIMIT
     if (_NESTED_CONTROL if nested else _CONTROL).search(text) or "\r" in text or text.startswith("\ufeff"):
         return Issue.CONTROL_BYTES

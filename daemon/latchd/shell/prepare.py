@@ -13,6 +13,7 @@ import re
 import msgspec
 
 MARK = "\x02"  # encloses a here-document's number; refused in input by the parser's gate
+BOTH = "\x04"  # stands before the target of `<>`, which the parser does not know
 TICK = "\x03"  # encloses the number of a substitution that stood in backticks
 _HARMLESS = re.compile(r"[\w./ =:+@%,-]*\Z")  # reads the same in `$( )`
 _STOPS = re.compile(r"[\\'\"`$(){}#<\n]")
@@ -44,7 +45,7 @@ class _Pending(msgspec.Struct, frozen=True):
 
 def prepare(text: str) -> Prepared:
     """Join continuations and take here-documents and backticks out of ``text``."""
-    if "\\\n" not in text and "<<" not in text and "`" not in text:
+    if "\\\n" not in text and "<<" not in text and "`" not in text and "<>" not in text:
         return Prepared(text)
     return _Scan(text).run()
 
@@ -132,6 +133,11 @@ class _Scan:
             self._take((end if end >= 0 else len(text)) - at)
         elif char == "<" and top in "np" and text.startswith("<<", at):
             self._heredoc()
+        elif char == "<" and top in "np" and text.startswith("<>", at):
+            self.at += 2
+            while text[self.at : self.at + 1] in (" ", "\t"):
+                self.at += 1
+            self.out.append(f">|{BOTH}")
         elif char == "\n":
             self._take(1)
             if self.pending and top in "np":

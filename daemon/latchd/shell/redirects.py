@@ -12,7 +12,7 @@ from latch_contracts.facts import Access, Issue, Redirect
 from latchd.shell.lex import Code, Style, lex
 from latchd.shell.listing import SOME_INPUT, Input, Listing
 from latchd.shell.parse import HOLE, Node, Program
-from latchd.shell.prepare import MARK
+from latchd.shell.prepare import BOTH, MARK
 from latchd.shell.variables import Variables
 from latchd.shell.words import expand, read_word
 
@@ -93,7 +93,8 @@ def _file(listing: Listing, program: Program, node: Node, variables: Variables, 
     if program.text.startswith(MARK, first.start):
         _here_document(listing, program, first, fd, variables, result)
         return
-    word = read_word(program.text, first.start, first.end, program.spans, variables)
+    both = program.text.startswith(BOTH, first.start)
+    word = read_word(program.text, first.start + both, first.end, program.spans, variables)
     listing.heed(word.lexed)
     result.codes += word.lexed.codes
     target = word.arguments[0] if len(word.arguments) == 1 else None
@@ -107,6 +108,9 @@ def _file(listing: Listing, program: Program, node: Node, variables: Variables, 
     if any(code.process for code in word.lexed.codes):
         result.redirects.append(Redirect(fd, access, ""))  # a pipe, not a file
     else:
+        if both:
+            fd = fd if descriptor else 0
+            result.redirects.append(Redirect(fd, Access.READ, value, expands))
         result.redirects.append(Redirect(fd, access, value, expands))
     if access is Access.READ and fd == 0:
         result.stdin = SOME_INPUT

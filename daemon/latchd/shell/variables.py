@@ -14,6 +14,7 @@ import msgspec
 from latchd.shell.lex import Piece
 
 MAX_PLACES: Final = 4
+MAX_VALUE: Final = 4096  # bytes of a variable's value that are followed
 
 
 class Value(msgspec.Struct, frozen=True):
@@ -45,7 +46,8 @@ class Variables(msgspec.Struct):
         self.strict = other.strict
 
     def assign(self, name: str, value: Value) -> None:
-        if name in self.volatile or not self.folds:
+        long = value.pieces is not None and sum(len(piece.text) for piece in value.pieces) > MAX_VALUE
+        if name in self.volatile or not self.folds or long:
             value = Value(None, value.sources)
         self.values[name] = value
 
@@ -65,20 +67,14 @@ class Variables(msgspec.Struct):
 
     def meet(self, other: Variables) -> None:
         """After a branch that may or may not have run: keep what both sides agree on."""
-        self.values = (
-            {
-                name: mine
-                if mine == theirs
-                else Value(None, (mine.sources if mine else ()) + (theirs.sources if theirs else ()))
+        if self.values != other.values:
+            self.values = {
+                name: _common(self.values.get(name), other.values.get(name))
                 for name in {**self.values, **other.values}
-                for mine, theirs in [(self.values.get(name), other.values.get(name))]
             }
-            if self.values != other.values
-            else self.values
-        )
         self.folds = self.folds and other.folds
         if self.places and other.places:
-            both = tuple(dict.fromkeys(other.places + self.places))
+            both = tuple(dict.fromkeys(self.places + other.places))
             self.places = both if len(both) <= MAX_PLACES else ()
         else:
             self.places = ()
@@ -92,3 +88,11 @@ class Variables(msgspec.Struct):
         else:
             joined = (posixpath.normpath(posixpath.join(place, target)) for place in self.places)
             self.places = tuple(dict.fromkeys(joined))
+
+
+def _common(mine: Value | None, theirs: Value | None) -> Value:
+    if mine is not None and mine == theirs:
+        return mine
+    return Value(
+        None, tuple(dict.fromkeys((mine.sources if mine else ()) + (theirs.sources if theirs else ())))
+    )

@@ -13,11 +13,12 @@ from typing import Final
 import msgspec
 
 from latch_contracts.facts import Argument, Quote
-from latchd.shell.lex import Flag, Lexed, Piece, Style, lex
+from latchd.shell.lex import Flag, Lexed, Piece, lex
 from latchd.shell.parse import Node, from_bytes_view
 from latchd.shell.variables import Value, Variables
 
 MAX_BRACES: Final = 64  # words that one word may become
+MAX_GROUPS: Final = 32  # opening braces in one word
 SCRATCH: Final = "/tmp/"  # noqa: S108 - where `mktemp -d` makes its directory
 _HOLES: Final = frozenset({Flag.HOLE, Flag.QUOTED_HOLE, Flag.MANY, Flag.SCRATCH})
 _SIMPLE = re.compile(r"[A-Za-z0-9_./:=@%+,\-^]+\Z")
@@ -55,12 +56,11 @@ def expand(
     """The arguments of pieces; without ``split`` as an assignment sees them: one word."""
     sources: list[int] = []
     pieces = _tilde(lexed.pieces, variables) if lexed.pieces else ()
-    variants = (
-        _braces(pieces)
-        if braces and split and any(p.flag is Flag.PLAIN and "{" in p.text for p in pieces)
-        else [pieces]
+    count = (
+        sum(piece.text.count("{") for piece in pieces if piece.flag is Flag.PLAIN) if braces and split else 0
     )
-    overflow = len(variants) > MAX_BRACES
+    variants = _braces(pieces) if 0 < count <= MAX_GROUPS else [pieces]
+    overflow = len(variants) > MAX_BRACES or count > MAX_GROUPS
     arguments: list[Argument] = []
     for variant in variants[:MAX_BRACES]:
         substituted: list[Piece] = []
@@ -258,6 +258,3 @@ def _join(atoms: list[Piece]) -> tuple[Piece, ...]:
         else:
             joined.append(atom)
     return tuple(joined)
-
-
-__all__ = ["SCRATCH", "Style", "Word", "assigned", "expand", "literal", "read_word"]

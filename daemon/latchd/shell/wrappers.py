@@ -36,7 +36,7 @@ class Options(msgspec.Struct, frozen=True):
     tail: Tail = Tail.WORDS
     remote: bool = False  # the command sees another machine or another root
     after: str = ""  # the command begins after this word only
-    subcommand: bool = False  # the first operand chooses what the rest is
+    permutes: bool = False  # options may also stand behind operands
 
 
 def _names(text: str) -> frozenset[str]:
@@ -46,12 +46,17 @@ def _names(text: str) -> frozenset[str]:
 WRAPPERS: Final[Mapping[str, Options]] = {
     "sudo": Options(
         "ABbEHknPSis", "CDghpRrTtuU", "",
-        _names("askpass background bell preserve-env set-home login reset-timestamp non-interactive preserve-groups stdin shell"),
+        _names("askpass background bell preserve-env set-home login reset-timestamp non-interactive"
+        " preserve-groups stdin shell"),
         _names("close-from chdir group host prompt chroot role command-timeout type user other-user"),
-        assigns=True, stops=_names("-l -ll -v -V -K -e -h --list --validate --version --remove-timestamp --edit --help"),
+        assigns=True, stops=_names("-l -ll -v -V -K -e -h --list --validate --version --remove-timestamp"
+        " --edit --help"),
     ),
     "doas": Options("ns", "Cau", stops=_names("-L")),
-    "pkexec": Options("", "", "", _names("disable-internal-agent keep-cwd"), _names("user"), stops=_names("--version --help")),
+    "pkexec": Options(
+        "", "", "", _names("disable-internal-agent keep-cwd"), _names("user"),
+        stops=_names("--version --help"),
+    ),
     "env": Options(
         "i0v", "uCP", "", _names("ignore-environment null debug list-signal-handling"),
         _names("unset chdir argv0 block-signal default-signal ignore-signal"), assigns=True,
@@ -62,21 +67,29 @@ WRAPPERS: Final[Mapping[str, Options]] = {
     "exec": Options("cl", "a"),
     "nohup": Options(stops=_names("--help --version")),
     "setsid": Options("cfw", "", "", _names("ctty fork wait"), stops=_names("-V -h --help --version")),
-    "nice": Options("", "n", "", frozenset(), _names("adjustment"), numbers=True, stops=_names("--help --version")),
-    "ionice": Options("t", "cnu", "", _names("ignore"), _names("class classdata uid"), stops=_names("-p -P --pid --pgid -h -V")),
+    "nice": Options("", "n", "", frozenset(), _names("adjustment"), numbers=True,
+        stops=_names("--help --version")),
+    "ionice": Options("t", "cnu", "", _names("ignore"), _names("class classdata uid"),
+        stops=_names("-p -P --pid --pgid -h -V")),
     "chrt": Options(
         "abdfiorRv", "TPD", "", _names("all-tasks batch deadline fifo idle other rr reset-on-fork verbose"),
-        _names("sched-runtime sched-period sched-deadline"), operands=1, stops=_names("-p --pid -m --max -h -V"),
+        _names("sched-runtime sched-period sched-deadline"), operands=1,
+        stops=_names("-p --pid -m --max -h -V"),
     ),
-    "taskset": Options("ac", "", "", _names("all-tasks cpu-list"), operands=1, stops=_names("-p --pid -h -V")),
+    "taskset": Options("ac", "", "", _names("all-tasks cpu-list"), operands=1,
+        stops=_names("-p --pid -h -V")),
     "time": Options(
-        "apqv", "fo", "", _names("append portability quiet verbose"), _names("format output"), stops=_names("-V --version --help"),
+        "apqv", "fo", "", _names("append portability quiet verbose"), _names("format output"),
+        stops=_names("-V --version --help"),
     ),
     "timeout": Options(
-        "vfp", "ks", "", _names("foreground preserve-status verbose"), _names("kill-after signal"), operands=1,
+        "vfp", "ks", "", _names("foreground preserve-status verbose"), _names("kill-after signal"),
+        operands=1,
         stops=_names("--help --version"),
     ),
-    "stdbuf": Options("", "ioe", "", frozenset(), _names("input output error"), stops=_names("--help --version")),
+    "stdbuf": Options(
+        "", "ioe", "", frozenset(), _names("input output error"), stops=_names("--help --version"),
+    ),
     "unbuffer": Options("p"),
     "flock": Options(
         "sxeunoFv", "wE", "", _names("shared exclusive unlock nonblock nb close no-fork verbose"),
@@ -95,14 +108,17 @@ WRAPPERS: Final[Mapping[str, Options]] = {
     "gdb": Options(after="--args"),
     "unshare": Options(
         "cfimnprTuUC", "GRSw", "mnpuiUC",
-        _names("fork map-root-user map-current-user map-auto keep-caps mount net pid uts ipc user cgroup time"),
-        _names("kill-child mount-proc propagation setgroups root wd setuid setgid map-user map-group map-users map-groups"
+        _names("fork map-root-user map-current-user map-auto keep-caps mount net pid uts ipc user cgroup"
+        " time"),
+        _names("kill-child mount-proc propagation setgroups root wd setuid setgid map-user map-group"
+        " map-users map-groups"
                " monotonic boottime"),
         any_long=True, stops=_names("-h -V --help --version"),
     ),
     "nsenter": Options(
         "aFZe", "tSGW", "muinpUCTrw", _names("all preserve-credentials no-fork env"),
-        _names("target setuid setgid wdns"), any_long=True, stops=_names("-h -V --help --version"), remote=True,
+        _names("target setuid setgid wdns"), any_long=True, stops=_names("-h -V --help --version"),
+        remote=True,
     ),
     "chroot": Options(
         "", "gu", "", _names("skip-chdir"), _names("userspec groups"), operands=1, remote=True,
@@ -110,10 +126,14 @@ WRAPPERS: Final[Mapping[str, Options]] = {
     ),
     "systemd-run": Options(
         "dGPqrStv", "EHMpu", "", any_long=False,
-        long_flags=_names("user system scope remain-after-exit wait pty pipe quiet shell collect no-block no-ask-password"
-                          " same-dir send-sighup slice-inherit on-clock-change on-timezone-change expand-environment"),
-        long_values=_names("unit property description slice service-type uid gid nice working-directory setenv on-active"
-                           " on-boot on-startup on-unit-active on-unit-inactive on-calendar timer-property path-property"
+        long_flags=_names("user system scope remain-after-exit wait pty pipe quiet shell collect no-block"
+        " no-ask-password"
+                          " same-dir send-sighup slice-inherit on-clock-change on-timezone-change"
+                          " expand-environment"),
+        long_values=_names("unit property description slice service-type uid gid nice working-directory"
+        " setenv on-active"
+                           " on-boot on-startup on-unit-active on-unit-inactive on-calendar"
+                           " timer-property path-property"
                            " socket-property host machine background"),
         stops=_names("-h --help --version"),
     ),
@@ -121,18 +141,20 @@ WRAPPERS: Final[Mapping[str, Options]] = {
     "toybox": Options(stops=_names("--long --help --version")),
     "su": Options(
         "lmpPf", "gGswT", "", _names("login preserve-environment pty fast no-pty"),
-        _names("group supp-group shell whitelist-environment"), operands=1, codes=_names("-c --command --session-command"),
+        _names("group supp-group shell whitelist-environment"), operands=1, permutes=True,
+        codes=_names("-c --command --session-command"),
         stops=_names("-h -V --help --version"),
     ),
     "runuser": Options(
         "lmpPf", "gGsuwT", "", _names("login preserve-environment pty fast"),
-        _names("group supp-group shell user whitelist-environment"), codes=_names("-c --command --session-command"),
+        _names("group supp-group shell user whitelist-environment"), permutes=True,
+        codes=_names("-c --command --session-command"),
         stops=_names("-h -V --help --version"),
     ),
     "script": Options(
         "aefqE", "BEIOTmo", "t",
         _names("append return flush force quiet"),
-        _names("log-io log-in log-out log-timing logging-format output-limit echo timing"), operands=9,
+        _names("log-io log-in log-out log-timing logging-format output-limit echo timing"), operands=9, permutes=True,
         codes=_names("-c --command"), stops=_names("-h -V --help --version"),
     ),
     "sshpass": Options("v", "fdpP", "e", stops=_names("-h -V")),
@@ -152,8 +174,10 @@ WRAPPERS: Final[Mapping[str, Options]] = {
     "rlwrap": Options("acCefilmnNprRStUvwz", "", any_long=True),
     "tsp": Options("nfdBE", "LND"),
     "chronic": Options("ev"), "softlimit": Options(), "setuidgid": Options(operands=1),
-    "gosu": Options(operands=1), "su-exec": Options(operands=1), "tini": Options("sgvw", "pe"), "dumb-init": Options("cv", "r", any_long=True),
-    "retry": Options("", "tdmb", any_long=True), "hyperfine": Options("iNw", "wmMrpsSLn", any_long=True, tail=Tail.SHELL),
+    "gosu": Options(operands=1), "su-exec": Options(operands=1), "tini": Options("sgvw", "pe"),
+    "dumb-init": Options("cv", "r", any_long=True),
+    "retry": Options("", "tdmb", any_long=True), "hyperfine": Options("iNw", "wmMrpsSLn", any_long=True,
+        tail=Tail.SHELL),
     "xvfb-run": Options("al", "efnpsw", any_long=True),
     "noglob": Options(), "nocorrect": Options(), "rtk": Options("v", any_long=True),
     "bwrap": Options(after="--"),
@@ -163,14 +187,17 @@ SHELLS: Final = frozenset({"bash", "sh", "dash", "zsh", "ksh", "mksh", "ash", "r
 
 # Words that make the tail behind an unknown program worth a second look.
 DANGEROUS: Final = frozenset(
-    "rm rmdir shred unlink dd mkfs wipefs fdisk parted curl wget nc ncat netcat socat ssh scp sftp rsync telnet"
+    "rm rmdir shred unlink dd mkfs wipefs fdisk parted curl wget nc ncat netcat socat ssh scp sftp rsync"
+    " telnet"
     " git chmod chown kill killall pkill shutdown reboot bash sh dash zsh python python3 perl ruby node eval"
     " terraform docker kubectl crontab systemctl mv truncate psql mysql".split()
 )
 
 # Options whose value some other program runs: True when a shell reads it, False when it is one program name.
 OPTION_CODE: Final[Mapping[str, frozenset[str]]] = {
-    "tar": _names("--to-command --use-compress-program -I --rsh-command --info-script --new-volume-script -F"),
+    "tar": _names(
+        "--to-command --use-compress-program -I --rsh-command --info-script --new-volume-script -F"
+    ),
     "sort": _names("--compress-program"),
     "mapfile": _names("-C"), "readarray": _names("-C"),
     "rsync": _names("-e --rsh --rsync-path"),
@@ -178,7 +205,8 @@ OPTION_CODE: Final[Mapping[str, frozenset[str]]] = {
     "man": _names("-P --pager -H"),
     "less": frozenset(), "split": _names("--filter"),
     "sdiff": frozenset(), "zip": _names("-TT --unzip-command"),
-    "pg_dump": frozenset(), "ssh": frozenset(), "ncat": _names("-c -e --sh-exec --exec"), "nc": _names("-e -c"),
+    "pg_dump": frozenset(), "ssh": frozenset(), "ncat": _names("-c -e --sh-exec --exec"),
+        "nc": _names("-e -c"),
     "socat": frozenset(), "make": frozenset(), "compgen": _names("-C -F"), "complete": _names("-C"),
     "logrotate": frozenset(), "entr": frozenset(), "dpkg": frozenset(), "wall": frozenset(),
 }  # fmt: skip

@@ -16,9 +16,9 @@ from latchd.guard.rules import (
     environment,
     git,
     infrastructure,
-    input,
     overwriting,
     powershell,
+    programs,
     traffic,
     vouch,
 )
@@ -38,7 +38,7 @@ RULES: Final[tuple[Rule, ...]] = (
     *traffic.RULES,
     *environment.RULES,
     *vouch.RULES,
-    *input.RULES,
+    *programs.RULES,
     *GATES,
     *credentials.RULES,
 )

@@ -22,7 +22,7 @@ from latchd.shell.grammar.places import resolve
 _LANGUAGES: Final = re.compile(r"(?:python|pypy|ruby|node|nodejs|bun|deno|perl|php|lua)[\d.]*\Z")
 _REMOVES: Final = re.compile(
     r"\b(?:rmtree|rm_rf|rm_r|remove_tree|remove_entry|rmSync|rmdirSync|unlinkSync|unlink|rimraf|removeSync|deltree"
-    r"|promises\.rm|fs\.rm|os\.remove|os\.rmdir|removedirs)\s*\(?\s*\[?\s*(?:Path\()?['\"](?P<path>[^'\"\n]{1,512})['\"]"
+    r"|promises\.rm|fs\.rm|os\.remove|os\.rmdir|removedirs)\s{0,4}\(?\s{0,4}\[?\s{0,4}(?:Path\()?['\"](?P<path>[^'\"\n]{1,512})['\"]"
 )
 _LOST: Final = frozenset(
     (Place.ROOT, Place.HOME, Place.SYSTEM, Place.OUTSIDE, Place.PROJECT_ROOT, Place.REPOSITORY)

@@ -12,6 +12,7 @@ from typing import Final
 
 from latch_contracts.facts import Access, Command, PathFact
 from latch_contracts.verdict import Severity
+from latchd.guard.assignments import assigned
 from latchd.guard.groups import Group
 from latchd.guard.places import hook_file, own
 from latchd.guard.rule import Hit, Rule
@@ -25,13 +26,13 @@ _LOOKING: Final = frozenset(
     "status is-active is-enabled show cat list-units list-unit-files list-sockets -0 -l".split()
 )
 _PERSONS: Final = frozenset(("allow", "down", "uninstall", "install"))
+# The directories that hook files lie in: to remove or move one takes them along.
+_HOMES: Final = frozenset((".claude", ".codex", ".cursor", ".gemini", ".opencode", ".windsurf", ".copilot"))
 _MUTATES: Final = (Access.WRITE, Access.APPEND, Access.DELETE)
-# Assignments stand before a command, after `export` or `env`: quoted text elsewhere is no assignment.
-_ASSIGNS: Final = re.compile(
-    r"(?:^|[;&|(\n{]|\bthen\b|\bdo\b|\benv\b|\bexport\b|\bdeclare\s+-x\b)\s*(?:-\w+\s+)*(?:\w+=\S*\s+)*"
-    r"(?P<name>LATCHD_[A-Z_]+|XDG_RUNTIME_DIR|XDG_STATE_HOME|XDG_CONFIG_HOME)="
+_NAMES: Final = re.compile(r"LATCHD_[A-Z_]{1,40}|XDG_(?:RUNTIME_DIR|STATE_HOME|CONFIG_HOME)")
+_UNSETS: Final = re.compile(
+    r"\b(?:unset|env[ \t]{1,8}-u)[ \t]{1,8}(?:\w{1,64}[ \t]{1,8}){0,8}(?P<name>LATCHD_[A-Z_]{1,40})"
 )
-_UNSETS: Final = re.compile(r"\b(?:unset|env\s+-u)\s+(?:\w+\s+)*(?P<name>LATCHD_[A-Z_]+)")
 
 
 def _spelled(subject: Subject, fact: PathFact) -> Iterator[str]:
@@ -59,7 +60,8 @@ def _own_files(subject: Subject) -> Iterator[Hit]:
 def _hook_files(subject: Subject) -> Iterator[Hit]:
     for command, fact in subject.touched(*_MUTATES):
         for path in _spelled(subject, fact):
-            if hook_file(path, subject.home):
+            whole = fact.access is Access.DELETE and path.rpartition("/")[2] in _HOMES
+            if whole or hook_file(path, subject.home):
                 yield Hit(
                     command.id,
                     path.replace("\0", "$…")[:160],
@@ -109,12 +111,14 @@ def _persons_verb(command: Command) -> str:
 
 def _environment(subject: Subject) -> Iterator[Hit]:
     text = subject.text
-    for pattern in (_ASSIGNS, _UNSETS):
-        for found in pattern.finditer(text):
-            name = found["name"]
-            # the XDG names serve many programs: they matter where the guard's own are called
-            if name.startswith("LATCHD_") or "latch" in text[found.end() :]:
-                yield Hit(0, name, f"`{name}` decides where the guard is found", _INSTEAD)
+    if "LATCHD_" not in text and "XDG_" not in text:
+        return
+    changed = [name for name, _value in assigned(text, _NAMES)]
+    changed += [found["name"] for found in _UNSETS.finditer(text)]
+    for name in changed:
+        # the XDG names serve many programs: they matter where the guard's own are called
+        if name.startswith("LATCHD_") or "latch" in text:
+            yield Hit(0, name, f"`{name}` decides where the guard is found", _INSTEAD)
 
 
 RULES: Final = (
@@ -146,6 +150,7 @@ RULES: Final = (
         denies=(
             "echo '{}' > ~/.claude/settings.json",
             "rm .claude/settings.local.json",
+            "rm -rf .claude",
             "sed -i d ~/.codex/config.toml",
         ),
         passes=("cat ~/.claude/settings.json", "ls ~/.claude"),

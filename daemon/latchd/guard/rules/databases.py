@@ -23,14 +23,15 @@ _TOOL: Final = re.compile(
     r"sql|quer|database|postgres|mysql|mongo|supabase|bigquery|snowflake|duckdb|\bdb\b|_db_|db_",
     re.IGNORECASE,
 )
-_TALK: Final = re.compile(r"--[^\n]*|/\*.*?\*/|'(?:[^']|'')*'", re.DOTALL)
+_TALK: Final = re.compile(r"--[^\n]*|/\*.{0,2000}?\*/|'(?:[^']|'')*'", re.DOTALL)
 _LOSS: Final = re.compile(
     r"\s*(?:drop\s+(?:table|database|schema|user|role|materialized\s+view|owned|collection)\b|truncate\b"
-    r"|alter\s+table\b.*\bdrop\s+(?:column\b|partition\b)|flush(?:all|db)\b)",
+    r"|alter\s+table\b.{0,400}\bdrop\s+(?:column\b|partition\b)|flush(?:all|db)\b)",
     re.IGNORECASE | re.DOTALL,
 )
 _EVERY_ROW: Final = re.compile(
-    r"\s*(?:with\b.*\)\s*)?(?:delete\s+from|update\s+\S+\s+set)\b(?!.*\bwhere\b)", re.IGNORECASE | re.DOTALL
+    r"\s*(?:with\b.{0,2000}\)\s{0,8})?(?:delete\s+from|update\s+\S{1,128}\s+set)\b(?!.*\bwhere\b)",
+    re.IGNORECASE | re.DOTALL,
 )
 _OPAQUE: Final = (Surface.MCP, Surface.GENERIC)
 _MAX_TEXT: Final = 65_536
@@ -69,8 +70,8 @@ def _by_tool(subject: Subject) -> Iterator[Hit]:
 
 
 _CLIENTS: Final = frozenset(
-    "mysql mariadb psql sqlite3 sqlite sqlcmd sqlplus mongosh mongo redis-cli clickhouse-client duckdb cockroach "
-    "cqlsh usql pgcli mycli snowsql bq".split()
+    "mysql mariadb psql sqlite3 sqlite sqlcmd sqlplus mongosh mongo redis-cli clickhouse-client duckdb "
+    "cockroach cqlsh usql pgcli mycli snowsql bq".split()
 )
 _SPEAKERS: Final = frozenset(("echo", "printf"))
 

@@ -1,4 +1,7 @@
-"""What is removed for good: judged by operation, resolved target and scope, never by how the flags are spelt."""
+"""What is removed for good: judged by operation, resolved target and scope.
+
+How the flags are spelt never decides.
+"""
 
 from __future__ import annotations
 

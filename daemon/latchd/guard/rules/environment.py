@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
-from latch_contracts.facts import Operation
-from latch_contracts.verdict import Severity
+from latch_contracts.facts import Access, Operation
+from latch_contracts.verdict import Route, Severity
 from latchd.guard.groups import Group
 from latchd.guard.rule import Hit, Rule
 from latchd.guard.subject import Subject
@@ -23,7 +24,52 @@ def _dump(subject: Subject) -> Iterator[Hit]:
             )
 
 
+_SPEAKERS: Final = frozenset(("echo", "printf", "cat", "print"))
+_SECRET: Final = re.compile(
+    r"\b(?:echo|printf|print|cat)\b[^;&|\n]{0,256}?\$(?:\{!(?P<through>\w{1,64})\}|\{?(?P<name>[A-Z0-9_]{0,40}"
+    r"(?:TOKEN|SECRET|PASSWORD|PASSWD|API_?KEY|ACCESS_?KEY|PRIVATE_?KEY|_KEY|CREDENTIAL|DATABASE_URL|DSN|COOKIE)"
+    r"[A-Z0-9_]{0,40})(?!\w)(?!:?[+?]))"
+)
+
+
+def _secret_variable(subject: Subject) -> Iterator[Hit]:
+    """A variable named like a secret goes to the output. What goes into a pipe is the reader's affair."""
+    found = _SECRET.search(subject.text) if "$" in subject.text else None
+    if found is None:
+        return
+    for command in subject.acting():
+        piped = any(flow.from_command == command.id for flow in subject.facts.flows)
+        saved = any(redirect.access in (Access.WRITE, Access.APPEND) for redirect in command.redirects)
+        speaks = command.program in _SPEAKERS and (command.program != "cat" or len(command.argv) == 1)
+        if speaks and not piped and not saved:
+            name = found["name"] or found["through"]
+            yield Hit(
+                command.id,
+                name,
+                f"this prints the value of `{name}`",
+                "test that it is set with `[[ -v NAME ]]` instead",
+            )
+            return
+
+
 RULES: Final = (
+    Rule(
+        "env.secret-variable",
+        "a variable named like a secret is printed",
+        Group.ENVIRONMENT,
+        Severity.HIGH,
+        _secret_variable,
+        denies=('echo "$API_TOKEN"', 'printf %s "$DB_PASSWORD"', "echo ${!v}", 'cat <<< "$AWS_SECRET_KEY"'),
+        passes=(
+            'echo "$HOME"',
+            'echo "$TOKEN" | docker login --password-stdin',
+            'test -n "$API_TOKEN"',
+            "echo ${API_TOKEN:+set}",
+            "echo '$API_TOKENS are fine' > notes",
+            'curl -H "Authorization: $API_TOKEN" https://x.example',
+        ),
+        route=Route.FALLBACK,
+    ),
     Rule(
         "env.dump",
         "the environment is printed",

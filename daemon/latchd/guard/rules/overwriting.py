@@ -123,12 +123,14 @@ def _halt(subject: Subject) -> Iterator[Hit]:
 _QUOTED: Final = re.compile(r"'[^']*'|\"[^\"]*\"")
 
 
-_FORK_BOMB: Final = re.compile(r"([\w:.]+)\s*\(\)\s*\{\s*\1\s*\|\s*\1\s*&")
+_FORK_BOMB: Final = re.compile(
+    r"(?<![\w:.])([\w:.]{1,64})\s{0,4}\(\)\s{0,4}\{\s{0,4}\1\s{0,4}\|\s{0,4}\1\s{0,4}&"
+)
 
 
 def _fork_bomb(subject: Subject) -> Iterator[Hit]:
     text = subject.text
-    if _FORK_BOMB.search(_QUOTED.sub("''", text)):
+    if "()" in text and _FORK_BOMB.search(_QUOTED.sub("''", text)):
         yield Hit(0, "(itself)", "a function that starts itself twice takes the machine down", "leave it out")
 
 

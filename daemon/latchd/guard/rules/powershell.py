@@ -12,7 +12,7 @@ from latchd.guard.groups import Group
 from latchd.guard.rule import Hit, Rule
 from latchd.guard.subject import Subject
 
-_MAX_TEXT: Final = 65_536
+_MAX_TEXT: Final = 16_384
 _RUNS: Final = frozenset(("powershell", "pwsh", "cmd"))
 
 
@@ -46,10 +46,11 @@ RULES: Final = (
         Group.DESTROY,
         Severity.CRITICAL,
         _scan(
-            _REMOVE
-            + r"[^|;\n]*(?:\s[-/](?:r\w*|fo\w*|s|q)\b[^|;\n]*(?:[a-z]:\\|~|\$home|\$env:|\\\\|[a-z]:/|/)"
+            _REMOVE + r"[^|;\n]{0,200}(?:\s[-/](?:r\w*|fo\w*|s|q)\b[^|;\n]{0,200}(?:[a-z]:\\|~|\$home|\$env:"
+            r"|\\\\|[a-z]:/|/)"
             r"|(?:[a-z]:\\|~|\$home|\$env:\w+)"
-            r"[^|;\n]*\s[-/](?:r\w*|fo\w*|s|q)\b)|\b(?:format-volume|clear-disk|initialize-disk|remove-partition|stop-computer|restart-computer)\b",
+            r"[^|;\n]{0,200}\s[-/](?:r\w*|fo\w*|s|q)\b)"
+            r"|\b(?:format-volume|clear-disk|initialize-disk|remove-partition|stop-computer|restart-computer)\b",
             "this removes directories outside the project",
             "name a path inside the project, or let the person run it",
         ),
@@ -66,9 +67,9 @@ RULES: Final = (
         Group.DOWNLOAD_EXEC,
         Severity.CRITICAL,
         _scan(
-            r"(?:\b(?:iex|invoke-expression)\b[^\n]*\b(?:iwr|irm|invoke-webrequest|invoke-restmethod|curl|wget|downloadstring|webclient)\b)"
-            r"|(?:\b(?:iwr|irm|invoke-webrequest|invoke-restmethod|downloadstring)\b[^\n]*\|\s*(?:iex|invoke-expression)\b)"
-            r"|\s-e(?:nc\w*|c)?\s+[a-z0-9+/=]{16,}|frombase64string|\b(?:mshta|regsvr32|bitsadmin)\b|certutil\b[^\n]*-urlcache",
+            r"(?:\b(?:iex|invoke-expression)\b[^\n]{0,400}\b(?:iwr|irm|invoke-webrequest|invoke-restmethod|curl|wget|downloadstring|webclient)\b)"
+            r"|(?:\b(?:iwr|irm|invoke-webrequest|invoke-restmethod|downloadstring)\b[^\n]{0,400}\|\s*(?:iex|invoke-expression)\b)"
+            r"|\s-e(?:nc\w*|c)?\s+[a-z0-9+/=]{16,}|frombase64string|\b(?:mshta|regsvr32|bitsadmin)\b|certutil\b[^\n]{0,400}-urlcache",
             "this runs something that can't be read here",
             "save it to a file of the project and read it first",
         ),

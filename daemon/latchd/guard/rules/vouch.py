@@ -19,7 +19,7 @@ from latch_contracts.facts import (
 from latch_contracts.verdict import Severity
 from latchd.guard.groups import Group
 from latchd.guard.rule import Hit, Rule
-from latchd.guard.rules.input import fed_by_commands
+from latchd.guard.rules.programs import fed_by_commands
 from latchd.guard.subject import Subject
 
 _INSTEAD: Final = "write the command out with its name and arguments in plain text"
@@ -43,9 +43,11 @@ _UNREAD: Final = frozenset(
 
 
 _DESTRUCTIVE_TEXT: Final = re.compile(
-    r"(?:^|[\s;&|({`'\"/\\])(?:rm\s+(?:-[\w-]+\s+)*-\w*[rR]|rm\s+-\w*f|mkfs|dd\s[^;|]*of=/dev/|shred\s|wipefs"
-    r"|git\s+(?:\S+\s+)*?(?:reset\s+--hard|clean\s+-\w*f|push\s+(?:\S+\s+)*?(?:-f\b|--force\b))|chmod\s+-R|chown\s+-R"
-    r"|find\s[^;|]*-delete|drop\s+(?:table|database)|truncate\s+table)",
+    r"(?:^|[\s;&|({`'\"/\\])(?:rm\s{1,8}(?:-[\w-]{1,32}\s{1,8}){0,8}-\w{0,16}[rR]|rm\s{1,8}-\w{0,16}f|mkfs|dd\s[^;|]{0,256}of=/dev/"
+    r"|shred\s|wipefs"
+    r"|git\s{1,8}(?:\S{1,64}\s{1,8}){0,6}?(?:reset\s{1,8}--hard|clean\s{1,8}-\w{0,16}f"
+    r"|push\s{1,8}(?:\S{1,64}\s{1,8}){0,6}?(?:-f\b|--force\b))|chmod\s{1,8}-R|chown\s{1,8}-R"
+    r"|find\s[^;|]{0,256}-delete|drop\s{1,8}(?:table|database)|truncate\s{1,8}table)",
     re.IGNORECASE,
 )
 

@@ -13,6 +13,7 @@ from latch_contracts.facts import (
     Operation,
 )
 from latch_contracts.verdict import Severity
+from latchd.guard.assignments import assigned
 from latchd.guard.groups import Group
 from latchd.guard.rule import Hit, Rule
 from latchd.guard.subject import Subject
@@ -32,7 +33,7 @@ def _code(subject: Subject) -> Iterator[Hit]:
             )
     for command, fact in subject.touched(Access.EXECUTE):
         generated = any(flow.to_command == command.id for flow in subject.facts.flows)
-        if fact.value == "\0" and command.program in _INTERPRETERS and not generated:
+        if fact.value == "\0" and command.program in _SHELLS and not generated:
             yield Hit(
                 command.id,
                 "(script)",
@@ -103,6 +104,7 @@ def _has_bare_code(command: Command) -> bool:
     return any(word.value == "\0" for word in command.arguments[1:])
 
 
+_SHELLS: Final = frozenset("sh bash dash zsh ksh fish source .".split())
 _INTERPRETERS: Final = frozenset(
     "sh bash dash zsh ksh fish source . python python2 python3 node nodejs bun deno perl ruby php lua "
     "pwsh".split()
@@ -167,10 +169,9 @@ def _is_generator(command: Command | None) -> bool:
 
 # Variables that make a program load or run something it was not asked to.
 _LOADERS: Final = re.compile(
-    r"(?:^|[;&|(\n{]|\bthen\b|\bdo\b|\benv\b|\bexport\b)\s*(?:-\w+\s+)*(?:\w+=(?:'[^']*'|\"[^\"]*\"|[^\s;&|'\"])*\s+)*"
-    r"(?P<name>BASH_ENV|LD_PRELOAD|LD_AUDIT|DYLD_INSERT_LIBRARIES|PROMPT_COMMAND|GIT_SSH|GIT_SSH_COMMAND|GIT_EXTERNAL_DIFF"
-    r"|GIT_PROXY_COMMAND|GIT_ASKPASS|GIT_CONFIG_COUNT|GIT_CONFIG_PARAMETERS|GIT_CONFIG_GLOBAL|GIT_CONFIG_SYSTEM|GIT_EXEC_PATH"
-    r"|PERL5OPT|RUBYOPT|PYTHONSTARTUP|ENV)=(?P<value>'[^']*'|\"[^\"]*\"|[^\s;&|]*)"
+    "BASH_ENV|LD_PRELOAD|LD_AUDIT|DYLD_INSERT_LIBRARIES|PROMPT_COMMAND|GIT_SSH_COMMAND|GIT_SSH|GIT_EXTERNAL_DIFF"
+    "|GIT_PROXY_COMMAND|GIT_ASKPASS|GIT_CONFIG_COUNT|GIT_CONFIG_PARAMETERS|GIT_CONFIG_GLOBAL|GIT_CONFIG_SYSTEM"
+    "|GIT_EXEC_PATH|PERL5OPT|RUBYOPT|PYTHONSTARTUP|ENV"
 )
 
 
@@ -178,10 +179,7 @@ _PLAIN_VALUES: Final = re.compile(r"[\"']?(?:ssh(?:\s+-[\w=./~@ -]*)?|/dev/null|
 
 
 def _loader(subject: Subject) -> Iterator[Hit]:
-    if not subject.is_shell:
-        return
-    for found in _LOADERS.finditer(_text(subject)[:65_536]):
-        name, value = found["name"], found["value"]
+    for name, value in assigned(subject.text, _LOADERS):
         # ENV names a file for sh alone; many programs use it as a word for their stage
         plain = _PLAIN_VALUES.match(value) is not None and name not in (
             "GIT_CONFIG_COUNT",

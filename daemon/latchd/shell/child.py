@@ -1,0 +1,71 @@
+"""A command inside a command, and what finding it brought to light.
+
+Nothing here reads a wrapper; these are the values that all of them answer with.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import shlex
+from collections.abc import Sequence
+from typing import Final
+
+import msgspec
+
+from latch_contracts.facts import Argument, Issue, Reach
+from latchd.shell.listing import Input
+from latchd.shell.redirects import code_text
+from latchd.shell.wrappers import DANGEROUS
+
+HOLE: Final = Argument("\0", expands=True, globs=True)
+
+
+class Child(msgspec.Struct, frozen=True):
+    """A command inside a command: words, or shell text (bytes view) when ``words`` is None."""
+
+    words: tuple[Argument, ...] | None = None
+    code: str = ""
+    head: int = 1  # words of the outer command that are the wrapper's own
+    reach: Reach = Reach.ALWAYS
+    remote: bool = False
+    straight: bool = False  # runs in the very shell: eval, source, command, builtin
+    reads: Input | None = None  # its stdin, when not the wrapper's own
+    wraps: bool = True
+
+
+class Unwrapped(msgspec.Struct, frozen=True):
+    children: tuple[Child, ...] = ()
+    issues: tuple[Issue, ...] = ()
+    runs_input: bool = False
+    suspected: str = ""
+    details: tuple[str, ...] = ()
+    forgets: bool = False  # code that was not seen ran in this shell
+
+
+NOTHING: Final = Unwrapped()
+
+
+def program_name(word: str) -> str:
+    """Lower-cased basename."""
+    return posixpath.basename(word).lower()
+
+
+def suspected_tail(words: Sequence[Argument]) -> str:
+    """The tail of an unknown program's words that would be dangerous by itself, or nothing."""
+    for index, word in enumerate(words[1:], 1):
+        if word.expands or program_name(word.value) not in DANGEROUS or index + 1 >= len(words):
+            continue
+        return " ".join(item.value for item in words[index:])[:512]
+    return ""
+
+
+def joined(words: Sequence[Argument]) -> str:
+    return code_text(" ".join(word.value for word in words))
+
+
+def quoted(words: Sequence[Argument]) -> str:
+    return " ".join("\x01" if "\0" in word.value else shlex.quote(code_text(word.value)) for word in words)
+
+
+def word_at(words: Sequence[Argument], index: int) -> Argument:
+    return words[index] if index < len(words) else Argument("")

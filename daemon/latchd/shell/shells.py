@@ -1,0 +1,88 @@
+"""Shells and the builtins that read code: `bash -c`, stdin, eval, source, trap."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from latch_contracts.facts import Argument, Issue, Reach
+from latchd.shell.child import NOTHING, Child, Unwrapped, joined
+from latchd.shell.listing import Input
+from latchd.shell.redirects import code_text
+
+
+def stdin_code(stdin: Input, issues: tuple[Issue, ...] = ()) -> Unwrapped:
+    """A shell that takes its program from stdin."""
+    if stdin.text is not None:
+        return Unwrapped((Child(code=stdin.text, reads=Input(True)),), issues, runs_input=True)
+    return Unwrapped(issues=(*issues, Issue.OPAQUE_ARTIFACT), runs_input=True)
+
+
+def shell(words: Sequence[Argument], stdin: Input) -> Unwrapped:
+    """bash, sh and kin: -c text, a script, or stdin."""
+    index = 1
+    from_stdin = command = noexec = False
+    issues: tuple[Issue, ...] = ()
+    while index < len(words):
+        value = words[index].value
+        if value in ("--help", "--version"):
+            return NOTHING
+        if value in ("--rcfile", "--init-file"):
+            issues = (Issue.OPAQUE_ARTIFACT,)
+            index += 2
+        elif value in ("-", "--"):
+            index += 1
+            break
+        elif value == "--command":
+            command = True
+            index += 1
+        elif value.startswith("--"):
+            index += 1
+        elif value[:1] in ("-", "+") and len(value) > 1:
+            letters = value[1:]
+            command |= "c" in letters and value[0] == "-"
+            from_stdin |= "s" in letters
+            noexec |= "n" in letters and value[0] == "-"
+            index += 1 + sum(letters.count(letter) for letter in "oO")
+        else:
+            break
+    rest = words[index:]
+    if noexec:
+        return Unwrapped(issues=issues)
+    if command:
+        if not rest:
+            return Unwrapped(issues=issues)
+        return Unwrapped((Child(code=code_text(rest[0].value), head=index),), issues)
+    if rest and not from_stdin:
+        if rest[0].value in ("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"):
+            return stdin_code(stdin, issues)
+        if rest[0].value == "\0" and rest[0].quote.value == "none" and not rest[0].globs:
+            issues = (*issues, Issue.OPAQUE_ARTIFACT)  # <(…): its output is the program
+            return Unwrapped(issues=issues, runs_input=True)
+        return Unwrapped(issues=issues)
+    return stdin_code(stdin, issues) if stdin.given or from_stdin else Unwrapped(issues=issues)
+
+
+def evaluate(words: Sequence[Argument], _stdin: Input) -> Unwrapped:
+    rest = words[2:] if len(words) > 1 and words[1].value == "--" else words[1:]
+    return Unwrapped((Child(code=joined(rest), straight=True),)) if rest else NOTHING
+
+
+def source(words: Sequence[Argument], stdin: Input) -> Unwrapped:
+    rest = [word for word in words[1:] if word.value != "--"]
+    if not rest:
+        return NOTHING
+    if rest[0].value in ("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"):
+        found = stdin_code(stdin)
+        return msgspec.structs.replace(found, forgets=True)
+    if rest[0].value == "\0":
+        return Unwrapped(issues=(Issue.OPAQUE_ARTIFACT,), runs_input=True, forgets=True)
+    return Unwrapped(forgets=True)
+
+
+def trap(words: Sequence[Argument], _stdin: Input) -> Unwrapped:
+    rest = [word for word in words[1:] if word.value != "--"]
+    if len(rest) < 2 or rest[0].value in ("-", "", "-l", "-p") or rest[0].value.isdigit():
+        return NOTHING
+    return Unwrapped((Child(code=code_text(rest[0].value), reach=Reach.DEFERRED, wraps=False),))
