@@ -115,6 +115,8 @@ class Log:
                 self.record(records.popleft())
 
     def shows(self, record: Record) -> bool:
+        if self._form is Format.HUMAN and isinstance(record, DenialRecord):
+            return False  # the verdict's own line, just before, says it all
         return _NUMBERS[level_of(record)] >= self._threshold
 
     def failure(self, error: BaseException) -> None:

@@ -126,6 +126,8 @@ def parse(config: bytes) -> Policy:
         for path in _at(policy, key):
             if not path.startswith(("/", "~/")) and path != "~":
                 raise PolicyError(f"`{key}` holds `{path}`, which is neither absolute nor below ~")
+            if ".." in path.split("/"):
+                raise PolicyError(f"`{key}` holds `{path}`, which climbs with `..`")
     for key in ("protected", "allow.programs", "allow.hosts", "network.allow", "tools"):
         if any(not entry.strip() for entry in _at(policy, key)):
             raise PolicyError(f"`{key}` holds an empty entry")
@@ -144,7 +146,8 @@ def tighten(policy: Policy, project: bytes) -> Policy:
             raise PolicyError(f"`{key}` can't be set by a project, only in the person's own config")
     wish = parse(project)
     for path in wish.write_roots:
-        if policy.write_roots and not any(_below(path, root) for root in policy.write_roots):
+        # with no roots of the person's the session's directory is the root, and any named one may be wider
+        if not any(_below(path, root) for root in policy.write_roots):
             raise PolicyError(f"`write_roots` holds `{path}`, outside the roots of the person's config")
     return msgspec.structs.replace(
         policy,

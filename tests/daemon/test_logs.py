@@ -141,6 +141,12 @@ def test_a_line_for_a_person_holds_no_control_character() -> None:
     ]
 
 
+def test_a_person_reads_of_a_denial_once() -> None:
+    denial = DenialRecord(call="c1", rule="r", participant="guard")
+
+    assert [Log(io.BytesIO(), form, Level.DEBUG).shows(denial) for form in Format] == [True, False]
+
+
 @pytest.mark.parametrize("form", list(Format))
 def test_an_error_of_ours_tells_where_and_never_what(form: Format) -> None:
     out = io.BytesIO()

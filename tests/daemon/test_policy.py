@@ -133,6 +133,16 @@ def test_a_project_can_not_relax_anything(project: bytes) -> None:
         tighten(parse(FULL), project)
 
 
+def test_a_project_can_not_widen_the_root_that_is_the_sessions_directory() -> None:
+    with pytest.raises(PolicyError, match="outside the roots"):
+        tighten(Policy(), b"write_roots = ['/']")
+
+
+def test_a_root_that_climbs_is_no_root_below_another() -> None:
+    with pytest.raises(PolicyError):
+        tighten(parse(FULL), b"write_roots = ['/srv/x/../..']")
+
+
 def test_a_project_can_not_turn_a_refusal_fallback_into_an_allow() -> None:
     assert tighten(Policy(), b"ask_fallback = 'allow'").ask_fallback == "deny"
     assert tighten(parse(b"ask_fallback = 'allow'"), b"ask_fallback = 'deny'").ask_fallback == "deny"

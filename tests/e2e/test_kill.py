@@ -155,7 +155,7 @@ def test_nothing_answered_is_lost_and_nothing_unproven_is_promoted(root: Path) -
     outcomes = [record for record in records if isinstance(record, OutcomeRecord)]
     steps = {record.call for record in outcomes if record.step is not None}
     answered = [call for call in calls if call.verdict is not None]
-    wrong = [call.name for call in answered if (call.verdict == SILENT) == call.denied]
+    wrong = [(call.name, call.verdict) for call in answered if (call.verdict == SILENT) == call.denied]
     lost = [
         call.name
         for call in answered
@@ -163,14 +163,12 @@ def test_nothing_answered_is_lost_and_nothing_unproven_is_promoted(root: Path) -
         or (call.name in denials) != (call.verdict != SILENT)
     ]
     told = {call.name: call for call in calls}
-    unproven = [
-        name for name in steps if not (told[name].result_sent and told[name].ending is Ending.SUCCESS)
-    ]
-    proven = [call.name for call in calls if call.result_answered and call.ending is Ending.SUCCESS]
+    succeeded = {call.name for call in calls if call.ending is Ending.SUCCESS and call.verdict == SILENT}
+    unproven = [name for name in steps if not (told[name].result_sent and name in succeeded)]
+    proven = [call.name for call in calls if call.result_answered and call.name in succeeded]
     unpromoted = [name for name in proven if name not in steps]
-    twice = len([record for record in outcomes if record.after is State.SUCCEEDED and record.step]) - len(
-        steps
-    )
+    promotions = [record for record in outcomes if record.after is State.SUCCEEDED and record.step]
+    twice = len(promotions) - len(steps)
     order = [record.seq for record in records]
     with sqlite3.connect(places(root).database) as database:
         integrity = database.execute("PRAGMA integrity_check").fetchall()
@@ -178,8 +176,8 @@ def test_nothing_answered_is_lost_and_nothing_unproven_is_promoted(root: Path) -
     print(
         f"\nseed {seed}: {kills} kills in {time.monotonic() - started:.0f} s, "
         f"{len(answered)} answered verdicts, {len(proven)} answered successes, {len(steps)} steps; "
-        f"wrong {len(wrong)}, lost {len(lost)}, unproven {len(unproven)}, unpromoted {len(unpromoted)}, twice {twice}, "
-        f"integrity {integrity[0][0]}, health {health}"
+        f"wrong {len(wrong)}, lost {len(lost)}, unproven {len(unproven)}, unpromoted {len(unpromoted)}, "
+        f"twice {twice}, integrity {integrity[0][0]}, health {health}"
     )
 
     assert (wrong, lost, unproven, unpromoted, twice) == ([], [], [], [], 0)

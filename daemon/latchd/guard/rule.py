@@ -28,6 +28,7 @@ class Rule(msgspec.Struct, frozen=True):
 
     ``denies`` are shell commands in which the rule must find something, ``passes`` such in which it
     must not; one test runs them all. ``check`` is pure and yields hits in the order of the segments.
+    ``route`` says whether facts prove what it finds, or a pattern over text.
     """
 
     id: str
