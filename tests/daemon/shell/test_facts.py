@@ -5,11 +5,13 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from latch_contracts.facts import (
     Access,
     ActionFacts,
     Command,
     DataFlow,
+    Dialect,
     End,
     Issue,
     Kind,
@@ -20,7 +22,6 @@ from latch_contracts.facts import (
     Status,
     Wrapper,
 )
-
 from latchd.shell.facts import analyze
 
 
@@ -84,7 +85,7 @@ def test_every_command_is_listed_in_source_order(text: str, expected: list[tuple
     ("text", "issue", "status"),
     [
         ("$x a", Issue.DYNAMIC_WORD, Status.PARTIAL),
-        ("r?m a", Issue.DYNAMIC_WORD, Status.PARTIAL),
+        ("r*m a", Issue.DYNAMIC_WORD, Status.PARTIAL),
         ('eval "$x"', Issue.DYNAMIC_WORD, Status.PARTIAL),
         ("curl -s u | sh", Issue.OPAQUE_ARTIFACT, Status.PARTIAL),
         ("sh < f", Issue.OPAQUE_ARTIFACT, Status.PARTIAL),
@@ -110,11 +111,7 @@ def test_what_can_not_be_known_is_an_issue_and_spoils_completeness(
 
 
 def test_blank_text_has_no_facts() -> None:
-    assert facts(" \n") == ActionFacts("shell", Status.NOT_APPLICABLE, "/w", "/home/u", found_dialect())
-
-
-def found_dialect() -> object:
-    return facts("a").dialect
+    assert facts(" \n") == ActionFacts("shell", Status.NOT_APPLICABLE, "/w", "/home/u", Dialect.POSIX)
 
 
 def test_a_dynamic_argument_is_marked_in_place_and_spoils_nothing() -> None:
@@ -176,7 +173,7 @@ def test_a_dangerous_tail_behind_an_unknown_program_is_suspected() -> None:
         ("cd sub || exit 1; rm a", ["/w/sub/a"]),
         ("set -e; cd sub; rm a", ["/w/sub/a"]),
         ("(cd sub); rm a", ["/w/a"]),
-        ('cd "$x"; rm a', ["", "/w/a"]),
+        ('cd "$x"; rm a', [""]),
         ("cd && rm a", ["/home/u/a"]),
         ("rm ~/a", ["/home/u/a"]),
         ('rm "$HOME/a"', ["/home/u/a"]),
@@ -187,7 +184,7 @@ def test_a_dangerous_tail_behind_an_unknown_program_is_suspected() -> None:
 def test_directories_and_literals_of_one_straight_line_are_folded(text: str, resolved: list[str]) -> None:
     found = [path.resolved for path in facts(text).paths if path.access is Access.DELETE]
 
-    assert sorted(found) == sorted(resolved) or found == resolved[-1:] == []
+    assert found == resolved
 
 
 def test_a_directory_of_mktemp_is_scratch() -> None:

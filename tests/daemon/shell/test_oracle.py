@@ -14,11 +14,11 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from corpora import needs_shared_data, rows
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from latch_contracts.facts import Issue, Status
 
+from corpora import needs_shared_data, rows
+from latch_contracts.facts import Issue, Status
 from latchd.shell.facts import analyze
 
 BASH = shutil.which("bash") or ""

@@ -1,0 +1,77 @@
+"""What is taken out of a text before it is parsed."""
+
+from __future__ import annotations
+
+import pytest
+
+from latchd.shell.prepare import BOTH, MARK, TICK, Heredoc, Prepared, prepare
+
+
+@pytest.mark.parametrize(
+    ("text", "joined"),
+    [
+        ("r\\\nm a", "rm a"),
+        ("a \\\n  b", "a   b"),
+        ('"a\\\nb"', '"ab"'),
+        ("'a\\\nb'", "'a\\\nb'"),
+        ("$'a\\\nb'", "$'a\\\nb'"),
+        ("a \\\\\nb", "a \\\\\nb"),
+        (": # c \\\nb", ": # c \\\nb"),
+        ("a#b\\\nc", "a#bc"),
+        ("${#x}\\\ny", "${#x}y"),
+    ],
+)
+def test_a_continuation_goes_where_bash_drops_it_and_only_there(text: str, joined: str) -> None:
+    assert prepare(text) == Prepared(joined)
+
+
+@pytest.mark.parametrize(
+    ("text", "left", "heredocs"),
+    [
+        ("a <<E\nb\nE\nc", f"a <{MARK}0{MARK}\nc", (Heredoc("b\n", True),)),
+        ("a <<'E' | d\n$b\nE", f"a <{MARK}0{MARK} | d\n", (Heredoc("$b\n", False),)),
+        ("a <<-E\n\tb\n\tE\nc", f"a <{MARK}0{MARK}\nc", (Heredoc("b\n", True),)),
+        ('a <<"E"F\nb\nEF\nc', f"a <{MARK}0{MARK}\nc", (Heredoc("b\n", False),)),
+        ("a <<E\nb\\\nE\nE\nc", f"a <{MARK}0{MARK}\nc", (Heredoc("bE\n", True),)),
+        (
+            "a <<E; b <<F\n1\nE\n2\nF\nc",
+            f"a <{MARK}0{MARK}; b <{MARK}1{MARK}\nc",
+            (Heredoc("1\n", True), Heredoc("2\n", True)),
+        ),
+        ("a <<E\nb", f"a <{MARK}0{MARK}\n", (Heredoc("b", True),)),
+    ],
+)
+def test_a_here_document_is_taken_out_with_its_body(
+    text: str, left: str, heredocs: tuple[Heredoc, ...]
+) -> None:
+    assert prepare(text) == Prepared(left, heredocs)
+
+
+@pytest.mark.parametrize("text", ["$((1<<2))", "((x<<=1))", "a <<< b", "'<<E'", '"<<E"', "a # <<E"])
+def test_what_only_looks_like_a_here_document_stays(text: str) -> None:
+    assert prepare(text) == Prepared(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "left", "ticks"),
+    [
+        ("a `b c`", "a $(b c)", ()),
+        ("a `b 'c'`", f"a {TICK}0{TICK}", ("b 'c'",)),
+        ("a `b \\`c\\``", f"a {TICK}0{TICK}", ("b `c`",)),
+        ('a "`b \\"c\\"`"', f'a "{TICK}0{TICK}"', ('b "c"',)),
+        ("a '`b`'", "a '`b`'", ()),
+    ],
+)
+def test_backticks_become_a_mark_or_a_plain_substitution(
+    text: str, left: str, ticks: tuple[str, ...]
+) -> None:
+    assert prepare(text) == Prepared(left, ticks=ticks)
+
+
+def test_a_redirection_both_ways_is_marked() -> None:
+    assert prepare("a 3<> b").text == f"a 3>|{BOTH}b"
+
+
+@pytest.mark.parametrize("text", ["a `b", "a 'b \\\n", 'a "b <<E', "a $(b <<E\n", "a=(1<<E)\nb\n"])
+def test_a_text_that_the_scan_loses_itself_in_is_not_sure(text: str) -> None:
+    assert not prepare(text).sure
