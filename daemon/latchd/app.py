@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Awaitable, Callable
 from typing import Final
 
 import msgspec
@@ -64,29 +64,25 @@ async def serve(parts: Parts, *, task_status: trio.TaskStatus[str] = trio.TASK_S
         await trio.to_thread.run_sync(parts.log.failure, error, abandon_on_cancel=True)
 
     server = Server(engine, hub, about, complain)
+    scheduler = Scheduler(engine, hub, parts.places)
+
+    async def until_told_to_stop() -> None:
+        hub.publish(engine.health(engine.health_word, f"latchd {parts.version} started"))
+        ready = ready_line(parts)
+        parts.notifier.ready(ready)
+        task_status.started(f"latchd: {ready}")
+        async for number in signals:
+            if number != signal.SIGHUP:
+                break
+            hub.publish(reloaded(parts))
+            scheduler.look_again()
+
     with trio.open_signal_receiver(signal.SIGTERM, signal.SIGINT, signal.SIGHUP) as signals:
         async with trio.open_nursery() as logging:
             await logging.start(logs.follow, hub, parts.log)
             async with trio.open_nursery() as duties:
-                scheduler = Scheduler(engine, hub, parts.places)
                 await duties.start(scheduler.run, parts.notifier)
-                async with trio.open_nursery() as connections:
-                    async with trio.open_nursery() as accepting:
-                        hooks = [server.hook_listener(parts.hook.socket)]
-                        readers = [server.events_listener(parts.events.socket)]
-                        accepting.start_soon(_accept_hooks, server, hooks, connections)
-                        accepting.start_soon(_accept_readers, server, readers, connections)
-                        deaf = await _first_that_does_not_answer(parts)
-                        if not deaf:
-                            hub.publish(engine.health(engine.health_word, f"latchd {parts.version} started"))
-                            ready = ready_line(parts)
-                            parts.notifier.ready(ready)
-                            task_status.started(f"latchd: {ready}")
-                            await _until_told_to_stop(signals, parts, hub, scheduler)
-                        parts.notifier.stopping()
-                        accepting.cancel_scope.cancel()
-                    server.drain()
-                    connections.cancel_scope.deadline = trio.current_time() + DRAIN_SECONDS
+                deaf = await _connected(parts, server, until_told_to_stop)
                 hub.publish(engine.health(engine.health_word, f"latchd {parts.version} stopped"))
                 duties.cancel_scope.cancel()
             logging.cancel_scope.cancel()
@@ -94,29 +90,28 @@ async def serve(parts: Parts, *, task_status: trio.TaskStatus[str] = trio.TASK_S
         raise Deaf(f"socket `{deaf}` does not answer from this process")
 
 
+async def _connected(parts: Parts, server: Server, until_told_to_stop: Callable[[], Awaitable[None]]) -> str:
+    """Accept, wait, stop accepting, and let what is under way finish. The path that is deaf, or ""."""
+    async with trio.open_nursery() as connections:
+
+        async def accept(serve: Callable[[trio.SocketStream], Awaitable[None]], listener: Slotted) -> None:
+            await trio.serve_listeners(serve, [listener], handler_nursery=connections)
+
+        async with trio.open_nursery() as accepting:
+            accepting.start_soon(accept, server.hook, server.hook_listener(parts.hook.socket))
+            accepting.start_soon(accept, server.events, server.events_listener(parts.events.socket))
+            if not (deaf := await _first_that_does_not_answer(parts)):
+                await until_told_to_stop()
+            parts.notifier.stopping()
+            accepting.cancel_scope.cancel()
+        server.drain()
+        connections.cancel_scope.deadline = trio.current_time() + DRAIN_SECONDS
+    return deaf
+
+
 def ready_line(parts: Parts) -> str:
     profile = parts.engine.policy.profile.value
     return f"ready, hook {parts.hook.path}, events {parts.events.path}, profile {profile}"
-
-
-async def _accept_hooks(server: Server, listeners: list[Slotted], connections: trio.Nursery) -> None:
-    await trio.serve_listeners(server.hook, listeners, handler_nursery=connections)
-
-
-async def _accept_readers(
-    server: Server, listeners: list[trio.SocketListener], connections: trio.Nursery
-) -> None:
-    await trio.serve_listeners(server.events, listeners, handler_nursery=connections)
-
-
-async def _until_told_to_stop(
-    signals: AsyncIterator[int], parts: Parts, hub: Hub, scheduler: Scheduler
-) -> None:
-    async for number in signals:
-        if number != signal.SIGHUP:
-            return
-        hub.publish(reloaded(parts))
-        scheduler.look_again()
 
 
 def reloaded(parts: Parts) -> list[Record]:

@@ -150,7 +150,7 @@ class Engine:
             action=Action.DENY,
             rule=f"floor.{code}",
             participant="floor",
-            reason=f"the hook's payload can't be judged: {error} [floor.{code}]",
+            reason=f"[floor.{code}]: the hook's payload can't be judged: {error}.",
         )
         clear = self.policy.redaction != "none"
         record = VerdictRecord(
@@ -209,8 +209,8 @@ class Engine:
             action=Action.DENY,
             rule="floor.record-unwritable",
             participant="floor",
-            reason="latchd can't record this call, so it can't pass; run `latchctl status` to see why "
-            "[floor.record-unwritable]",
+            reason="[floor.record-unwritable]: latchd can't record this call, so it can't pass. "
+            "Run `latchctl status` to see why.",
         )
         return Handled(_reply(connector.render(event.event, verdict, version)), [])
 

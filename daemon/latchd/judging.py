@@ -10,7 +10,7 @@ import msgspec
 from latch_contracts.canonical import digest
 from latch_contracts.contract import Compatibility, Contract, Level, Surface
 from latch_contracts.events import Call, HookEvent
-from latch_contracts.facts import ActionFacts
+from latch_contracts.facts import ActionFacts, Issue, Status
 from latch_contracts.verdict import Action, Verdict
 from latchd import disk
 from latchd.files import FileView, Stamp, probe_list
@@ -20,6 +20,7 @@ from latchd.guard.walk import judge, without_ask
 from latchd.policy import Policy, PolicyError, fingerprint
 from latchd.projects import Projects
 from latchd.release import VERSION
+from latchd.store.database import StoreError
 from latchd.tool_facts import facts_of
 from latchd.views import operation_mask
 
@@ -48,7 +49,21 @@ class Judge:
         self._projects = Projects(policy)
 
     def judge(self, event: HookEvent, seen: Callable[[str], bytes | None], contract: Contract) -> Judged:
-        """The verdict on one proposal. ``seen(path)`` gives the stamp that the session knows of a file."""
+        """The verdict on one proposal. ``seen(path)`` gives the stamp that the session knows of a file.
+
+        INVARIANT (a throw is a deny): whatever fails in here is a refusal that names it, not an open
+        door; only StoreError comes through, because the caller has an answer of its own for that.
+        """
+        try:
+            return self._judged(event, seen, contract)
+        except StoreError:
+            raise
+        except Exception as error:
+            facts = ActionFacts(event.the_call.tool, Status.INVALID, issues=(Issue.INTERNAL_PARSER_FAILURE,))
+            what = type(error).__name__
+            return Judged(_floor("analyzer-error", f"judging this call failed ({what})"), facts, 0)
+
+    def _judged(self, event: HookEvent, seen: Callable[[str], bytes | None], contract: Contract) -> Judged:
         call = event.the_call
         facts = facts_of(call, cwd=event.cwd, home=self._home)
         operations = operation_mask(
@@ -57,12 +72,7 @@ class Judge:
         try:
             policy = self._projects.policy_at(event.cwd)
         except PolicyError as error:
-            verdict = Verdict(
-                action=Action.DENY,
-                rule="floor.project-policy",
-                participant="floor",
-                reason=f"the project's policy can't be used: {error} [floor.project-policy]",
-            )
+            verdict = _floor("project-policy", f"the project's policy can't be used: {error}")
             return Judged(verdict, facts, operations)
         files = dict(disk.views(probe_list(call, facts, policy.write_roots)))
         if contract.level is Level.PAIRED:
@@ -71,6 +81,11 @@ class Judge:
         if not contract.native_ask:
             verdict = without_ask(verdict, policy.ask_fallback)
         return Judged(verdict, facts, operations)
+
+
+def _floor(name: str, why: str) -> Verdict:
+    rule = f"floor.{name}"
+    return Verdict(action=Action.DENY, rule=rule, participant="floor", reason=f"[{rule}]: {why}.")
 
 
 def known_paths(call: Call, cwd: str) -> tuple[str, ...]:

@@ -147,7 +147,7 @@ def _replayed(row: CallRow, verdict: Verdict, policy: bytes) -> Verdict:
         action=row.action,
         rule=row.rule,
         participant="ledger",
-        reason=f"this very call was answered before; the answer stands [{row.rule}]",
+        reason=f"[{row.rule}]: this very call was answered before, and the answer stands.",
     )
 
 

@@ -42,8 +42,10 @@ READ_SECONDS: Final = 10.0
 WRITE_SECONDS: Final = 10.0
 # Over this many hooks at once the next one waits in the kernel's queue, under its own deadline.
 MAX_HOOKS: Final = 256
-# A reader stays as long as it likes, so the next one is told at once.
+# A reader stays as long as it likes, so the next one is told at once. Short questions have places of
+# their own beside them; without a bound here the event socket could use up the hooks' descriptors.
 MAX_READERS: Final = 64
+MAX_QUESTIONS: Final = 64
 MAX_SESSIONS: Final = 1000
 # Garbage is recorded, but a peer that sends it all day must not push real records out of a bounded table.
 FAULTS_PER_MINUTE: Final = 60
@@ -79,6 +81,7 @@ class Server:
         self._complain = complain
         self._peer_uid = peer_uid
         self._hooks = trio.Semaphore(MAX_HOOKS)
+        self._others = trio.Semaphore(MAX_READERS + MAX_QUESTIONS)
         self._readers: set[Reader] = set()
         self._resting: set[trio.CancelScope] = set()
         self._draining = False
@@ -90,8 +93,9 @@ class Server:
         """Accepts no more than MAX_HOOKS connections at once."""
         return peers.Slotted(trio.SocketListener(trio.socket.from_stdlib_socket(listener)), self._hooks)
 
-    def events_listener(self, listener: socket.socket) -> trio.SocketListener:
-        return trio.SocketListener(trio.socket.from_stdlib_socket(listener))
+    def events_listener(self, listener: socket.socket) -> peers.Slotted:
+        """Accepts no more than MAX_READERS and MAX_QUESTIONS connections together."""
+        return peers.Slotted(trio.SocketListener(trio.socket.from_stdlib_socket(listener)), self._others)
 
     def drain(self) -> None:
         """End streams and connections at rest now; those with a request under way finish it."""
@@ -110,7 +114,10 @@ class Server:
 
     async def events(self, stream: trio.SocketStream) -> None:
         """Serve one connection of the event socket to its end."""
-        await self._guarded(stream, self._serve_events)
+        try:
+            await self._guarded(stream, self._serve_events)
+        finally:
+            self._others.release()
 
     def status(self) -> Status:
         engine = self._engine

@@ -501,6 +501,37 @@ def test_a_commit_that_fails_denies_and_leaves_nothing(bench: Bench) -> None:
     assert bench.engine.health_word == "ok"
 
 
+def test_a_throwing_analyzer_blocks_the_call_and_is_recorded(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("latchd.judging.facts_of", broken)
+
+    handled = bench.pre("git status")
+
+    assert handled.reply.exit_code == 2
+    record = only(handled, VerdictRecord)
+    assert (record.rule, record.reason) == (
+        "floor.analyzer-error",
+        "[floor.analyzer-error]: judging this call failed (ZeroDivisionError).",
+    )
+
+
+def test_a_project_can_make_things_stricter_and_a_broken_project_file_denies(bench: Bench) -> None:
+    install = "pip install requests"
+    loose = bench.pre(install, call="c1")
+    (bench.project / ".latchd.toml").write_text('profile = "strict"')
+    strict = bench.pre(install, call="c2")
+    (bench.project / ".latchd.toml").write_text("profile = ")
+    broken = bench.pre(install, call="c3")
+
+    assert only(loose, VerdictRecord).action is Action.ALLOW
+    assert only(strict, VerdictRecord).action is Action.ASK
+    assert only(broken, VerdictRecord).rule == "floor.project-policy"
+
+
 def test_fail_open_is_the_users_choice_and_counted(tmp_path: Path) -> None:
     bench = Bench(tmp_path, b'fail = "open"')
     with foreign.holding(bench.places.database):

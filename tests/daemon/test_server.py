@@ -436,6 +436,27 @@ async def test_draining_lets_a_request_finish_and_ends_what_rests(bench: Bench) 
     assert await watcher.rest() == [Streamed(VERSION, verdict(1, "1")), End(VERSION, 1)]
 
 
+async def test_the_event_socket_leaves_the_hooks_their_descriptors(
+    bench: Bench, nursery: trio.Nursery, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(server, "MAX_READERS", 1)
+    monkeypatch.setattr(server, "MAX_QUESTIONS", 1)
+    bench.server = bench.make()
+    path = str(tmp_path / "s")
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    listener.bind(path)
+    listener.listen()
+    nursery.start_soon(trio.serve_listeners, bench.server.events, [bench.server.events_listener(listener)])
+    first, _, third = [bench.keep(await trio.open_unix_socket(path)) for _ in range(3)]
+    await third.send(Sessions(VERSION, 1))
+    await wait_all_tasks_blocked()
+    accepted = bench.server.counters["connections"]
+    await first.stream.aclose()
+
+    assert (accepted, await third.receive()) == (2, SessionList(VERSION, [{"limit": 1}]))
+    nursery.cancel_scope.cancel()
+
+
 async def test_a_full_house_waits_at_the_door_and_comes_in_when_one_leaves(
     bench: Bench, nursery: trio.Nursery, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

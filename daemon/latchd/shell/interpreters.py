@@ -27,8 +27,8 @@ NONE: Final = Embedded()
 _STRING = r"""("(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')"""
 _AWK = re.compile(r"system\s*\(\s*|\|&?\s*getline|\bprintf?\b[^;}\n|]*\|&?\s*(?!\|)")
 _AWK_SYSTEM = re.compile(r"system\s*\(\s*" + _STRING + r"\s*\)")
-_AWK_GETLINE = re.compile(_STRING + r"\s*\|&?\s*getline")
-_AWK_PRINT = re.compile(r"\bprintf?\b[^;}\n|]*\|&?\s*" + _STRING)
+_AWK_GETLINE = re.compile(r"(?:\A|[{;(\n!=<>&|])\s*" + _STRING + r"\s*\|&?\s*getline")
+_AWK_PRINT = re.compile(r"\bprintf?\b[^;}\n|]*\|&?\s*" + _STRING + r"\s*(?:[;}\n]|\Z)")
 _CALLS = re.compile(
     r"\b(?:os\.system|os\.popen|subprocess\.\w+|system|exec|popen|execSync|spawnSync|spawn|shell_exec|passthru|proc_open|"
     r"check_output|check_call|getoutput|backtick|qx)\s*[(\[{ ]\s*\[?\s*" + _STRING

@@ -15,6 +15,7 @@ import msgspec
 MARK = "\x02"  # encloses a here-document's number; refused in input by the parser's gate
 BOTH = "\x04"  # stands before the target of `<>`, which the parser does not know
 TICK = "\x03"  # encloses the number of a substitution that stood in backticks
+MAX_WORK = 256
 _HARMLESS = re.compile(r"[\w./ =:+@%,-]*\Z")  # reads the same in `$( )`
 _STOPS = re.compile(r"[\\'\"`$(){}#<\n]")
 _DOUBLE_STOPS = re.compile(r"[\\\"`$]")
@@ -33,6 +34,7 @@ class Prepared(msgspec.Struct, frozen=True):
     heredocs: tuple[Heredoc, ...] = ()
     ticks: tuple[str, ...] = ()
     sure: bool = True
+    excess: bool = False  # more of something than is worth reading
 
 
 class _Pending(msgspec.Struct, frozen=True):
@@ -65,12 +67,15 @@ class _Scan:
         self.bodies: dict[int, Heredoc] = {}
         self.count = 0
         self.ticks: list[str] = []
+        self.work = 0  # substitutions, here-documents and double parentheses met
         self.sure = True
         self.at = 0
 
     def run(self) -> Prepared:
         text, out = self.text, self.out
         while self.at < len(text):
+            if self.work > MAX_WORK:
+                return Prepared("", excess=True)
             top = self.stack[-1]
             found = (_DOUBLE_STOPS if top == "d" else _STOPS).search(text, self.at)
             if found is None:
@@ -147,6 +152,7 @@ class _Scan:
 
     def _backticks(self, *, quoted: bool) -> None:
         """Replace backticks up to the next one that is not escaped; quotes don't protect it."""
+        self.work += 1
         found = backticked(self.text, self.at, len(self.text), quoted=quoted)
         if found is None:
             self.sure = False
@@ -183,6 +189,7 @@ class _Scan:
     def _closes_arithmetic(self, at: int) -> bool:
         """Whether the `((` at that place is closed by two adjacent parentheses."""
         depth = 0
+        self.work += 1
         for index in range(at, len(self.text)):
             char = self.text[index]
             if char == "(":
@@ -198,6 +205,7 @@ class _Scan:
         if text.startswith("<<<", self.at):
             self._take(3)
             return
+        self.work += 1
         start = self.at + 2
         tabs = text.startswith("-", start)
         start += tabs

@@ -154,7 +154,8 @@ WRAPPERS: Final[Mapping[str, Options]] = {
     "script": Options(
         "aefqE", "BEIOTmo", "t",
         _names("append return flush force quiet"),
-        _names("log-io log-in log-out log-timing logging-format output-limit echo timing"), operands=9, permutes=True,
+        _names("log-io log-in log-out log-timing logging-format output-limit echo timing"),
+        operands=9, permutes=True,
         codes=_names("-c --command"), stops=_names("-h -V --help --version"),
     ),
     "sshpass": Options("v", "fdpP", "e", stops=_names("-h -V")),

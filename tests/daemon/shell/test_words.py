@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from latch_contracts.facts import Argument, Quote
-from latchd.shell.parse import Program, parse
+from latchd.shell.parse import Program, parse, to_bytes_view
 from latchd.shell.variables import Variables
 from latchd.shell.words import read_word
 
 
 def arguments(word: str) -> tuple[Argument, ...]:
-    program = parse(f": {word}")
+    program = parse(to_bytes_view(f": {word}") or "")
     assert isinstance(program, Program)
     return read_word(
         program.text, 2, len(program.text), program.spans, Variables("/home/u", ("/w",))
