@@ -96,7 +96,8 @@ class GapRecord(_Record, frozen=True, kw_only=True, omit_defaults=True, tag="gap
     """Something is missing here, and this stands for it.
 
     ``what``: ``subscriber`` (this reader was too slow; seqs from..to were dropped),
-    ``unreachable`` (a shim answered without the daemon), ``oversize``, ``pruned``.
+    ``unreachable`` (a shim answered without the daemon), ``oversize`` (and its payload was too large
+    to send), ``pruned`` (a cursor older than the oldest record), ``faults`` (too many to be told one by one).
     """
 
     what: str

@@ -12,7 +12,6 @@ import os
 import stat
 import sys
 from collections.abc import Sequence
-from importlib import metadata
 from pathlib import Path
 from typing import Final
 
@@ -23,9 +22,11 @@ from latch_contracts.places import PlaceError, Places, resolve
 from latchd import activation, app, hook_token, lock, logs, sockets
 from latchd.clock import SystemClock
 from latchd.engine import Engine
+from latchd.guard import manifest
 from latchd.keys import KeyFileError
 from latchd.notify import Notifier
 from latchd.policy import MAX_CONFIG_BYTES, Policy, PolicyError, Profile, parse
+from latchd.release import VERSION
 from latchd.store.database import StoreError
 
 STOPPED: Final = 0
@@ -67,6 +68,8 @@ def run(settings: Settings) -> None:
 
     Raises the errors that ``main`` tells in one line, each before anything of another daemon's was touched.
     """
+    if fault := manifest.fault(manifest.PARTICIPANTS):
+        raise lock.RefusedToStart(fault)
     places = settings.places
     passed = activation.take(os.environ, os.getpid())
     notifier = Notifier(os.environ, os.getpid())
@@ -94,7 +97,7 @@ def run(settings: Settings) -> None:
             notifier=notifier,
             log=logs.Log(sys.stderr.buffer, settings.form, settings.level),
             reload=lambda: read_policy(settings),
-            version=version(),
+            version=VERSION,
         )
         trio.run(lambda: app.serve(parts, task_status=_Said()))
 
@@ -115,13 +118,6 @@ def read_policy(settings: Settings) -> Policy:
     except PolicyError as error:
         raise PolicyError(f"config `{path}`: {error}") from None
     return policy if settings.profile is None else msgspec.structs.replace(policy, profile=settings.profile)
-
-
-def version() -> str:
-    try:
-        return metadata.version("latchd")
-    except metadata.PackageNotFoundError:  # run from a checkout that was never installed
-        return "unknown"
 
 
 class _Said:
@@ -171,7 +167,7 @@ def _parser() -> argparse.ArgumentParser:
         default="auto",
         help="json, or short lines for a person; auto (the default) decides by whether stderr is a terminal",
     )
-    parser.add_argument("--version", action="version", version=f"latchd {version()}")
+    parser.add_argument("--version", action="version", version=f"latchd {VERSION}")
     return parser
 
 

@@ -9,15 +9,19 @@ facts must not be complete.
 from __future__ import annotations
 
 import re
+from typing import Final
 
 import msgspec
 
 MARK = "\x02"  # encloses a here-document's number; refused in input by the parser's gate
 BOTH = "\x04"  # stands before the target of `<>`, which the parser does not know
 TICK = "\x03"  # encloses the number of a substitution that stood in backticks
-MAX_WORK = 256
+MAX_WORK: Final = 256
+MAX_ARITHMETIC: Final = 1024  # characters within which `((` must close
 _HARMLESS = re.compile(r"[\w./ =:+@%,-]*\Z")  # reads the same in `$( )`
 _STOPS = re.compile(r"[\\'\"`$(){}#<\n]")
+_PARENTHESES = re.compile(r"[()]")
+_ESCAPES = re.compile(r"(?:\\[^\n])+")
 _DOUBLE_STOPS = re.compile(r"[\\\"`$]")
 _BLANKS = frozenset(" \t\n;&|()<>")
 
@@ -103,7 +107,8 @@ class _Scan:
             if text.startswith("\\\n", at):
                 self.at += 2
             else:
-                self._take(2)
+                escapes = _ESCAPES.match(text, at)
+                self._take(escapes.end() - at if escapes else 2)
         elif char == "'" and top not in "qa":
             end = text.find("'", at + 1)
             self._take((end if end >= 0 else len(text)) + 1 - at)
@@ -190,14 +195,11 @@ class _Scan:
         """Whether the `((` at that place is closed by two adjacent parentheses."""
         depth = 0
         self.work += 1
-        for index in range(at, len(self.text)):
-            char = self.text[index]
-            if char == "(":
-                depth += 1
-            elif char == ")":
-                depth -= 1
-                if depth == 1:
-                    return self.text.startswith("))", index)
+        for found in _PARENTHESES.finditer(self.text, at, at + MAX_ARITHMETIC):
+            depth += 1 if found.group() == "(" else -1
+            if depth == 1 and found.group() == ")":
+                return self.text.startswith("))", found.start())
+        self.sure = False
         return False
 
     def _heredoc(self) -> None:

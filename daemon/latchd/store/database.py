@@ -10,8 +10,8 @@ reads first and writes later can fail at once whatever the time-out says.
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import os
+from array import array
 from collections.abc import Generator, Sequence
 from importlib import resources
 from pathlib import Path
@@ -172,8 +172,8 @@ def _use_log(connection: apsw.Connection, path: Path) -> None:
 
 
 def _keep_log(connection: apsw.Connection, keep: bool) -> None:
-    flag = ctypes.c_int(keep)
-    connection.file_control("main", apsw.SQLITE_FCNTL_PERSIST_WAL, ctypes.addressof(flag))
+    flag = array("i", [keep])  # the call takes the address of a C int
+    connection.file_control("main", apsw.SQLITE_FCNTL_PERSIST_WAL, flag.buffer_info()[0])
 
 
 def _check_ours(connection: apsw.Connection, path: Path) -> None:
