@@ -21,6 +21,7 @@ from latch_contracts.connectors.connector import Connector, Rendered
 from latch_contracts.contract import Kind, Route
 from latch_contracts.errors import BadPayload, UnknownEvent
 from latch_contracts.events import HookEvent
+from latch_contracts.outcome import State
 from latch_contracts.places import Places
 from latch_contracts.records import (
     ConfigRecord,
@@ -72,6 +73,9 @@ class Engine:
         self._home = home
         self.token: str | None = None  # what a request must carry, when the user wants one
         self._swept_ms = clock.wall_ms()
+        # No pending call is older than this; None = nothing is pending. A lower bound is enough: the
+        # scheduler comes early once, and looks again.
+        self._oldest = self._oldest_pending()
         self.counters: Counter[str] = Counter()
         self.degraded: dict[str, str] = {}  # cause -> what a person should know
         self.adopt(policy)
@@ -193,6 +197,10 @@ class Engine:
         except StoreError as error:
             return self._unrecordable(connector, event, version, error)
         self._recovered()
+        if self._oldest is None and any(
+            isinstance(record, VerdictRecord) and record.state is State.PENDING for record in records
+        ):
+            self._oldest = self._now()
         self.counters[f"verdict_{verdict.action.value}"] += 1
         return Handled(_reply(connector.render(event.event, verdict, version)), records)
 
@@ -267,6 +275,7 @@ class Engine:
         """Expire what is over its window and prune what is over its bound. Changes no decision."""
         try:
             records = self._results.expire(self._now())
+            self._oldest = self._oldest_pending()
             if self._clock.wall_ms() - self._swept_ms >= _SWEEP_MS or self._swept_ms > self._clock.wall_ms():
                 self._swept_ms = self._clock.wall_ms()
                 with self._store.database.transaction():
@@ -278,13 +287,13 @@ class Engine:
 
     def next_deadline_ms(self) -> int:
         """Milliseconds until ``expire`` has something to do, at most until the next sweep."""
-        try:
-            oldest = self._store.pending(1)
-        except StoreError:
+        if self._oldest is None:
             return _SWEEP_MS
-        if not oldest:
-            return _SWEEP_MS
-        return min(_SWEEP_MS, remaining_ms(oldest[0].opened, self._now(), self.policy.pending_ms))
+        return min(_SWEEP_MS, remaining_ms(self._oldest, self._now(), self.policy.pending_ms))
+
+    def _oldest_pending(self) -> Instant | None:
+        rows = self._store.pending(1)
+        return rows[0].opened if rows else None
 
     def checkpoint(self) -> None:
         """Move the log into the database file; safe in a thread beside ``handle``. Raises StoreError."""

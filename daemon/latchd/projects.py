@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import posixpath
 from pathlib import Path
 from typing import Final
 
 from latchd.policy import MAX_CONFIG_BYTES, Policy, PolicyError, tighten
 
 NAME: Final = ".latchd.toml"
-_DEEPEST: Final = 32  # directories looked at above the working directory
+_DEEPEST: Final = 32  # directories looked at, from the working directory up
 _KEPT: Final = 256  # project files remembered; more than anyone works in between two restarts
 
 
@@ -23,14 +25,17 @@ class Projects:
         """Raises PolicyError, naming the file, when the project's file can't be used."""
         if not cwd.startswith("/"):
             return self._policy
-        directory = Path(cwd)
-        for place in (directory, *directory.parents[:_DEEPEST]):
-            path = place / NAME
+        place = posixpath.normpath(cwd)
+        for _ in range(_DEEPEST):
+            path = posixpath.join(place, NAME)
             try:
-                status = path.stat()
+                status = os.stat(path)  # noqa: PTH116 (a Path object per probe costs more than the probe)
             except (OSError, ValueError):
+                if place == "/":
+                    break
+                place = posixpath.dirname(place)
                 continue
-            found = self._policy_of(path, (status.st_mtime_ns, status.st_size, status.st_ino))
+            found = self._policy_of(Path(path), (status.st_mtime_ns, status.st_size, status.st_ino))
             if isinstance(found, PolicyError):
                 raise found
             return found

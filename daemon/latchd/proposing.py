@@ -90,7 +90,6 @@ class Proposals:
                         CallRow(
                             session=identity.session,
                             call=identity.call,
-                            name=identity.name,
                             agent=identity.agent,
                             state=state,
                             fingerprint=fingerprint,

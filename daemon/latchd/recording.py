@@ -13,9 +13,8 @@ import msgspec
 from latch_contracts.events import Call, HookEvent
 from latch_contracts.verdict import Finding, Verdict
 from latchd.keys import Keys, shown
-from latchd.redact import head
+from latchd.redact import head, shown_id
 
-_ID_BYTES: Final = 160
 _REASON_BYTES: Final = 600
 _FULL_BYTES: Final = 4096
 
@@ -48,9 +47,9 @@ def common(event: HookEvent, identity: Identity, redaction: str, at_ms: int) -> 
         "at_ms": at_ms,
         "connector": event.connector,
         "event": event.event.name,
-        "session": head(event.session, _ID_BYTES) if clear else session_key,
-        "agent": head(event.agent, _ID_BYTES) if clear else shown(identity.agent),
-        "call": (head(event.call.id, _ID_BYTES) if event.call is not None else "") if clear else call_key,
+        "session": shown_id(event.session) if clear else session_key,
+        "agent": shown_id(event.agent) if clear else shown(identity.agent),
+        "call": (shown_id(event.call.id) if event.call is not None else "") if clear else call_key,
         "session_key": session_key,
         "call_key": call_key,
     }
@@ -66,7 +65,7 @@ def subject_head(call: Call, redaction: str) -> str:
 
 def tool_name(call: Call, redaction: str) -> str:
     """The agent's tool name; it comes from the model, so with ``none`` only the family is kept."""
-    return call.surface.value if redaction == "none" else head(call.tool, _ID_BYTES)
+    return call.surface.value if redaction == "none" else shown_id(call.tool)
 
 
 def reason(verdict: Verdict, redaction: str) -> str:

@@ -9,9 +9,11 @@ from __future__ import annotations
 import re
 from typing import Final
 
+ID_BYTES: Final = 160
 HEAD_BYTES: Final = 120  # enough to recognise a command, too short to hold a file
-# Nothing past this is looked at: the head is cut from the front, and a secret can't hide behind it.
-_SCANNED: Final = 4096
+# What is looked at beyond the head itself: a secret that begins in the head must be recognised by
+# what follows it, and every pattern needs less than this to know one.
+_BEYOND: Final = 512
 _MASK: Final = "‹masked›"
 
 _NAME_OF_ONE: Final = (
@@ -57,7 +59,12 @@ def mask(text: str) -> str:
 
 def head(text: str, limit: int = HEAD_BYTES) -> str:
     """The masked beginning of a text, one printable line of at most ``limit`` UTF-8 bytes."""
-    return _cut(printable(mask(text[:_SCANNED])), limit)
+    return _cut(printable(mask(text[: limit + _BEYOND])), limit)
+
+
+def shown_id(text: str) -> str:
+    """An id or a name as agents make them: whole where it can be, for a person must find it again."""
+    return _cut(printable(text), ID_BYTES)
 
 
 def printable(text: str) -> str:

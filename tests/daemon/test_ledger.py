@@ -17,7 +17,6 @@ NOW = Instant(bytes(16), 10**9, 1_000)
 ROW = CallRow(
     session=A,
     call=A,
-    name=A,
     agent=b"",
     state=State.PENDING,
     fingerprint=A,

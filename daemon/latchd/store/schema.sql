@@ -13,13 +13,12 @@ CREATE TABLE sessions (
     last_seq     INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX sessions_by_age ON sessions (last_seq);
-
--- One row per call. It is opened once and moves once; a final row stays as a tombstone.
+-- One row per call, under the sequence of the record of its verdict. It is opened once and moves
+-- once; a final row stays as a tombstone.
 CREATE TABLE calls (
+    opened_seq   INTEGER NOT NULL PRIMARY KEY,
     session      BLOB    NOT NULL CHECK (length(session) = 32),
     call         BLOB    NOT NULL CHECK (length(call) = 32),
-    name         BLOB    NOT NULL CHECK (length(name) = 32),   -- digest of the id alone, for `show`
     agent        BLOB    NOT NULL,                             -- x'' = the main agent
     state        TEXT    NOT NULL CHECK (state IN ('pending', 'succeeded', 'failed', 'cancelled',
                          'denied', 'unknown', 'expired', 'cut', 'poisoned')),
@@ -32,16 +31,13 @@ CREATE TABLE calls (
     boot         BLOB    NOT NULL CHECK (length(boot) = 16),
     boot_ns      INTEGER NOT NULL,
     wall_ms      INTEGER NOT NULL,
-    opened_seq   INTEGER NOT NULL,
     closed_seq   INTEGER NOT NULL DEFAULT 0,
-    result       BLOB    NOT NULL DEFAULT x'',  -- fingerprint of the event that closed it
-    PRIMARY KEY (session, call)
-) STRICT, WITHOUT ROWID;
+    result       BLOB    NOT NULL DEFAULT x''   -- fingerprint of the event that closed it
+) STRICT;
 
-CREATE INDEX calls_pending ON calls (opened_seq) WHERE state = 'pending';
-CREATE INDEX calls_pending_of_session ON calls (session, opened_seq) WHERE state = 'pending';
-CREATE INDEX calls_by_age ON calls (opened_seq);
-CREATE INDEX calls_by_name ON calls (name);
+-- Every index is one more page that a commit must write, so there are these two and no more.
+CREATE UNIQUE INDEX calls_by_key ON calls (session, call);
+CREATE INDEX calls_pending ON calls (session, opened_seq) WHERE state = 'pending';
 
 -- What is proven. A step's sequence is that of the record of the result that proved it.
 CREATE TABLE steps (
@@ -68,9 +64,10 @@ CREATE TABLE files (
 
 CREATE INDEX files_by_age ON files (seq);
 
--- What the event socket streams, in order. AUTOINCREMENT: a sequence is never given twice.
+-- What the event socket streams, in order. A sequence is never given twice: the newest record is
+-- never pruned, and the next one gets its sequence plus one.
 CREATE TABLE records (
-    seq          INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    seq          INTEGER NOT NULL PRIMARY KEY,
     at_ms        INTEGER NOT NULL,
     kind         TEXT    NOT NULL,
     name         BLOB    NOT NULL DEFAULT x'',  -- digest of the call id, for `show`

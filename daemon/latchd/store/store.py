@@ -5,7 +5,7 @@ Values in and out are keyed digests, states, masks, sequences and instants; SQL 
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
@@ -21,7 +21,6 @@ class CallRow(msgspec.Struct, frozen=True):
 
     session: bytes
     call: bytes
-    name: bytes
     agent: bytes
     state: State
     fingerprint: bytes
@@ -60,7 +59,7 @@ class Bounds(msgspec.Struct, frozen=True):
 
 
 _CALL_COLUMNS: Final = (
-    "session, call, name, agent, state, fingerprint, input, policy, action, rule, operations, "
+    "session, call, agent, state, fingerprint, input, policy, action, rule, operations, "
     "boot, boot_ns, wall_ms, opened_seq, closed_seq, result"
 )
 _SESSION_COLUMNS: Final = "session, connector, turn, closed_seq, first_ms, last_ms, last_seq"
@@ -174,17 +173,19 @@ class Store:
         return None if row is None else _call(row)
 
     def calls_named(self, name: bytes) -> list[CallRow]:
+        """The calls of that id, found through the records of their verdicts."""
         rows = self.database.rows(
-            f"SELECT {_CALL_COLUMNS} FROM calls WHERE name = ? ORDER BY opened_seq",
+            f"SELECT {_CALL_COLUMNS} FROM calls WHERE opened_seq IN "
+            "(SELECT seq FROM records WHERE name = ? AND name <> x'') ORDER BY opened_seq",
             (name,),
         )
         return [_call(row) for row in rows]
 
     def open_call(self, row: CallRow) -> None:
         self.database.run(
-            f"INSERT INTO calls ({_CALL_COLUMNS}) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+            f"INSERT INTO calls ({_CALL_COLUMNS}) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
             (
-                *(row.session, row.call, row.name, row.agent, row.state.value, row.fingerprint, row.input),
+                *(row.session, row.call, row.agent, row.state.value, row.fingerprint, row.input),
                 *(row.policy, row.action.value, row.rule, row.operations),
                 *(row.opened.boot, row.opened.boot_ns, row.opened.wall_ms),
                 *(row.opened_seq, row.closed_seq, row.result),
@@ -263,7 +264,8 @@ class Store:
             )
         return database.run(
             "DELETE FROM records WHERE seq IN "
-            "(SELECT seq FROM records WHERE at_ms < ?1 OR ?2 ORDER BY seq LIMIT ?3)",
+            "(SELECT seq FROM records WHERE (at_ms < ?1 OR ?2) AND seq < (SELECT max(seq) FROM records) "
+            "ORDER BY seq LIMIT ?3)",
             (now_ms - bounds.records_ms, database.size() > bounds.bytes, batch),
         )
 
@@ -282,19 +284,24 @@ _BOUNDED: Final = (
 )
 
 
-def _call(row: tuple[object, ...]) -> CallRow:
-    values = list(row)
-    boot, boot_ns, wall_ms = values[11:14]
-    return msgspec.convert(
-        dict(
-            zip(
-                CallRow.__struct_fields__,
-                [*values[:11], {"boot": boot, "boot_ns": boot_ns, "wall_ms": wall_ms}, *values[14:]],
-                strict=True,
-            )
-        ),
-        CallRow,
-        builtin_types=(bytes,),
+def _call(row: tuple[Any, ...]) -> CallRow:
+    session, call, agent, state, fingerprint, input_digest, policy, action, rule, operations, *rest = row
+    boot, boot_ns, wall_ms, opened_seq, closed_seq, result = rest
+    return CallRow(
+        session=session,
+        call=call,
+        agent=agent,
+        state=State(state),
+        fingerprint=fingerprint,
+        input=input_digest,
+        policy=policy,
+        action=Action(action),
+        rule=rule,
+        operations=operations,
+        opened=Instant(boot, boot_ns, wall_ms),
+        opened_seq=opened_seq,
+        closed_seq=closed_seq,
+        result=result,
     )
 
 

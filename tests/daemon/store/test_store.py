@@ -24,7 +24,6 @@ def call(number: int, **changes: object) -> CallRow:
     row = CallRow(
         session=S,
         call=digest,
-        name=digest,
         agent=b"",
         state=State.PENDING,
         fingerprint=digest,
@@ -59,11 +58,14 @@ def test_records_come_back_in_order_with_their_sequence(store: Store) -> None:
     assert store.newest_seq() == 2
 
 
-def test_a_sequence_is_never_given_twice_even_when_the_newest_record_is_pruned(store: Store) -> None:
-    store.append_record(LifecycleRecord(at_ms=1))
+def test_a_sequence_is_never_given_twice_because_the_newest_record_stays(store: Store) -> None:
+    for number in (1, 2, 3):
+        store.append_record(LifecycleRecord(at_ms=number))
+
     store.prune(Bounds(records_ms=1), now_ms=10**12)
 
-    assert store.append_record(LifecycleRecord(at_ms=2)).seq == 2
+    assert [record.seq for record in store.records_after(0, 9)] == [3]
+    assert store.append_record(LifecycleRecord(at_ms=4)).seq == 4
 
 
 def test_an_amended_record_is_what_is_read_later(store: Store) -> None:
@@ -80,8 +82,17 @@ def test_a_call_comes_back_as_it_was_opened(store: Store) -> None:
     store.open_call(row)
 
     assert store.call(S, row.call) == row
-    assert store.calls_named(row.name) == [row]
     assert store.call(T, row.call) is None
+
+
+def test_a_call_is_found_by_its_name_through_the_record_that_opened_it(store: Store) -> None:
+    record = store.append_record(LifecycleRecord(at_ms=1), T)
+    row = call(record.seq)
+    store.open_call(row)
+
+    assert store.calls_named(T) == [row]
+    assert store.calls_named(S) == []
+    assert store.calls_named(b"") == []
 
 
 def test_closing_moves_a_pending_call_once(store: Store) -> None:
