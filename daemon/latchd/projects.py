@@ -25,7 +25,7 @@ class Projects:
         """Raises PolicyError, naming the file, when the project's file can't be used."""
         if not cwd.startswith("/"):
             return self._policy
-        place = posixpath.normpath(cwd)
+        place: str = posixpath.normpath(cwd)
         for _ in range(_DEEPEST):
             path = posixpath.join(place, NAME)
             try:

@@ -6,6 +6,7 @@ what stands on it is marked as found by a pattern.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator
 from typing import Final
@@ -13,6 +14,15 @@ from typing import Final
 _OPENER: Final = re.compile(r"<<-?\s*(?P<quote>['\"\\]?)(?P<tag>[A-Za-z_]\w*)['\"]?")
 _MAX_BODIES: Final = 16
 _MAX_TEXT: Final = 65_536
+
+
+_STRING: Final = re.compile(r"<<<\s{0,8}(?:'([^']{0,4096})'|\"([^\"]{0,4096})\"|(\S{1,4096}))")
+
+
+def herestrings(command: str) -> Iterator[str]:
+    """The text of each here-string, without its quotes."""
+    for found in itertools.islice(_STRING.finditer(command[:_MAX_TEXT]), _MAX_BODIES):
+        yield next((text for text in found.groups() if text is not None), "")
 
 
 def heredocs(command: str) -> Iterator[str]:

@@ -22,6 +22,7 @@ from latchd.guard.targets import shown, where
 
 _PROPOSE: Final = "write it in the project and let the person put it in place"
 _OUTSIDE: Final = frozenset((Place.OUTSIDE, Place.HOME, Place.SYSTEM, Place.ROOT, Place.DEVICE))
+_SCRATCH_ROOTS: Final = frozenset(("/tmp", "/var/tmp", "/dev/shm"))  # noqa: S108
 _DIRECTORY_MAKERS: Final = frozenset(("mkdir", "gmkdir"))
 
 
@@ -62,6 +63,8 @@ def _outside(subject: Subject) -> Iterator[Hit]:
         ):
             continue
         found = where(subject, fact)
+        if fact.resolved in _SCRATCH_ROOTS and Operation.PERMISSION_CHANGE not in command.operations:
+            continue  # a file that is put into /tmp is in scratch
         if found in _OUTSIDE or (found is Place.DYNAMIC and command.kind is Kind.TOOL):
             yield Hit(
                 command.id,
@@ -177,7 +180,7 @@ GATES: Final = (
             "mv a ~/b",
             "sed -i s/a/b/ /home/dev/other/a",
         ),
-        passes=("echo x > a", "tee /tmp/x", "cp a b", "cat ~/a", "ls > /dev/null"),
+        passes=("echo x > a", "tee /tmp/x", "cp a b", "cat ~/a", "ls > /dev/null", "scp host:/a.log /tmp/"),
     ),
     Rule(
         "write.protected",

@@ -266,9 +266,7 @@ _HARMLESS: Final = frozenset(
     "/dev/null /dev/zero /dev/full /dev/random /dev/urandom /dev/tty /dev/stdin /dev/stdout /dev/stderr "
     "/dev/ptmx".split()
 )
-_SYSTEM: Final = frozenset(
-    "etc usr bin sbin lib lib32 lib64 boot sys proc root dev var run system nix".split()
-)
+_SYSTEM: Final = frozenset("etc usr bin sbin lib lib32 lib64 boot sys proc dev var run system nix".split())
 
 
 @functools.lru_cache(maxsize=4096)
@@ -301,7 +299,7 @@ def place_of(path: str, roots: tuple[str, ...], home: str) -> Place:
             return Place.SCRATCH
     if parts[0] == "dev":
         return Place.DEVICE
-    if parts[0] in _HOMES and len(parts) <= 2:
+    if (parts[0] in _HOMES and len(parts) <= 2) or parts == ("root",):
         return Place.HOME
     return Place.SYSTEM if parts[0] in _SYSTEM else Place.OUTSIDE
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -41,6 +42,8 @@ def where(subject: Subject, fact: PathFact) -> Place:
     lexical = place(fact, subject.facts.cwd, roots, subject.home)
     if lexical is Place.DYNAMIC and _below_temporary(subject, fact):
         return Place.SCRATCH
+    if lexical is Place.DYNAMIC and (here := _below_here(subject, fact)):
+        return place_of(here, roots, subject.home)
     view = subject.view(fact.resolved) if fact.resolved else None
     if view is None or not view.real or view.real == fact.resolved or view.fault:
         return lexical
@@ -61,6 +64,22 @@ def _below_temporary(subject: Subject, fact: PathFact) -> bool:
     name = rest.partition("/")[0]
     sane = lead == "\0" and name.strip(".*\0") and ".." not in rest.split("/") and "TMPDIR=" not in text
     return bool(sane) and any(f"{mark}/{name}" in text or f'{mark}"/{name}' in text for mark in _TEMPORARY)
+
+
+_HERE: Final = ("$(pwd)", "`pwd`")
+_MOVES_AWAY: Final = re.compile(r"\b(?:cd|pushd|popd|chdir)\b")
+
+
+def _below_here(subject: Subject, fact: PathFact) -> str:
+    """`$(pwd)/<something>`, where the text does not go elsewhere first; "" otherwise."""
+    text, cwd = subject.text, subject.facts.cwd
+    lead, slash, rest = fact.value.partition("/")
+    if lead != "\0" or not slash or "\0" in rest or ".." in rest.split("/"):
+        return ""
+    if not cwd or "pwd" not in text or _MOVES_AWAY.search(text):
+        return ""
+    spelled = any(f"{mark}/{rest}" in text or f'{mark}"/{rest}' in text for mark in _HERE)
+    return f"{cwd.rstrip('/')}/{rest}" if spelled else ""
 
 
 _ORDER: Final = (
@@ -93,7 +112,7 @@ def deleted(subject: Subject) -> Iterator[tuple[Command, PathFact, Place]]:
         if "empty-only" in command.details or "preserves-work" in command.details:
             continue
         found = where(subject, fact)
-        search = _search(subject, command) if found is Place.DYNAMIC and not moves(command) else None
+        search = searches_of(subject, command) if found is Place.DYNAMIC and not moves(command) else None
         if search is None:
             yield command, fact, _matched(subject, fact, narrowed=_filtered(command))
             continue
@@ -106,7 +125,7 @@ def deleted(subject: Subject) -> Iterator[tuple[Command, PathFact, Place]]:
                 yield command, begun, _matched(subject, begun, narrowed=search.narrowed)
 
 
-class _Search(msgspec.Struct, frozen=True):
+class Search(msgspec.Struct, frozen=True):
     """What names a command's targets: searches by id, and whether only some of what they find is named."""
 
     ids: frozenset[int]
@@ -124,21 +143,27 @@ def is_fed(command: Command) -> bool:
     return any(wrapper.executable.rpartition("/")[2] in _FEEDERS for wrapper in command.wrappers)
 
 
-def _search(subject: Subject, command: Command) -> _Search | None:
+def searches_of(subject: Subject, command: Command) -> Search | None:
     """The searches that name this command's targets; None when anything else may name them too."""
     if not is_fed(command):
-        return None
+        # `rm $(find …)`: the one word that is not known, and nothing else comes in
+        dynamic = [word.value for word in command.arguments[1:] if "\0" in word.value]
+        return _feeding(subject, command.id) if dynamic == ["\0"] else None
     owner = subject.facts.command(command.parent)
     while owner is not None and owner.program not in _FEEDERS:
         owner = subject.facts.command(owner.parent)
     if owner is None:
         return None
     if owner.program in _SEARCHES:
-        return _Search(frozenset((owner.id,)), _filtered(owner))
+        return Search(frozenset((owner.id,)), _filtered(owner))
+    return _feeding(subject, owner.id)
+
+
+def _feeding(subject: Subject, command_id: int) -> Search | None:
     found: set[int] = set()
     narrowed = True
     sieved = False
-    waiting, seen = [owner.id], {owner.id}
+    waiting, seen = [command_id], {command_id}
     while waiting:
         at = waiting.pop()
         feeders = [
@@ -157,7 +182,7 @@ def _search(subject: Subject, command: Command) -> _Search | None:
                 sieved = sieved or source.program not in ("sort", "uniq")
                 seen.add(feeder)
                 waiting.append(feeder)
-    return _Search(frozenset(found), narrowed or sieved)
+    return Search(frozenset(found), narrowed or sieved)
 
 
 def moves(command: Command) -> bool:

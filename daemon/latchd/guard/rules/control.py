@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from latch_contracts.facts import Access, Command, PathFact
+from latch_contracts.facts import Access, Command, Operation, PathFact
 from latch_contracts.verdict import Severity
 from latchd.guard.assignments import assigned
 from latchd.guard.groups import Group
@@ -42,12 +42,17 @@ def _spelled(subject: Subject, fact: PathFact) -> Iterator[str]:
         yield view.real
 
 
+def _changes_rights(command: Command, fact: PathFact) -> bool:
+    return fact.access is Access.METADATA and Operation.PERMISSION_CHANGE in command.operations
+
+
 def _own_files(subject: Subject) -> Iterator[Hit]:
     for command, fact in subject.touched(*_MUTATES, Access.READ, Access.CONNECT, Access.METADATA):
         for path in _spelled(subject, fact):
             name = path.rpartition("/")[2]
+            changes = fact.access in _MUTATES or _changes_rights(command, fact)
             secret = name in ("latchd.key", "hook.token", "hook.sock") and own(path, subject.home)
-            if (fact.access in _MUTATES and own(path, subject.home)) or secret:
+            if (changes and own(path, subject.home)) or secret:
                 yield Hit(
                     command.id,
                     path.replace("\0", "$…")[:160],
@@ -58,7 +63,9 @@ def _own_files(subject: Subject) -> Iterator[Hit]:
 
 
 def _hook_files(subject: Subject) -> Iterator[Hit]:
-    for command, fact in subject.touched(*_MUTATES):
+    for command, fact in subject.touched(*_MUTATES, Access.METADATA):
+        if fact.access is Access.METADATA and not _changes_rights(command, fact):
+            continue
         for path in _spelled(subject, fact):
             whole = fact.access is Access.DELETE and path.rpartition("/")[2] in _HOMES
             if whole or hook_file(path, subject.home):
@@ -85,14 +92,45 @@ def _stops(subject: Subject) -> Iterator[Hit]:
     for command in subject.acting():
         words = command.argv[1:]
         named = any("latchd" in word or "latch_client" in word for word in words)
-        if command.program in _STOPPERS and named and not _LOOKING & set(words):
+        told = command.program in _STOPPERS and not _LOOKING & set(words)
+        if told and (named or _fed_by_name(subject, command)):
             yield Hit(command.id, "latchd", "this stops the guard or changes how it starts", _INSTEAD)
+
+
+def _fed_by_name(subject: Subject, command: Command) -> bool:
+    """Whether the numbers to end come from a search for the guard: `kill $(pgrep latchd)`."""
+    waiting = [command.id, *([command.parent] if command.wrappers else [])]
+    seen = set(waiting)
+    while waiting:
+        at = waiting.pop()
+        for flow in subject.facts.flows:
+            source = subject.facts.command(flow.from_command) if flow.to_command == at else None
+            if source is None or source.id in seen:
+                continue
+            if any("latchd" in word or "latch_client" in word for word in source.argv[1:]):
+                return True
+            seen.add(source.id)
+            waiting.append(source.id)
+    return False
+
+
+_REMOVERS: Final = frozenset(
+    "pip pip3 pipx uv poetry pdm conda mamba apt apt-get dnf brew python python3".split()
+)
+
+
+def _uninstalls(command: Command) -> bool:
+    words = command.argv[1:]
+    removes = {"uninstall", "remove", "purge"} & set(words)
+    return command.program in _REMOVERS and bool(removes) and "latchd" in words
 
 
 def _commands(subject: Subject) -> Iterator[Hit]:
     for command in subject.acting():
         if verb := _persons_verb(command):
             yield Hit(command.id, f"latchctl {verb}", f"`latchctl {verb}` is for the person alone", _INSTEAD)
+        elif _uninstalls(command):
+            yield Hit(command.id, "latchd", "this uninstalls the guard", _INSTEAD)
 
 
 def _persons_verb(command: Command) -> str:
@@ -134,6 +172,7 @@ RULES: Final = (
             "cat ~/.local/state/latchd/latchd.key",
             "sed -i s/a/b/ ~/.config/systemd/user/latchd.service",
             "rm .latchd.toml",
+            "chmod 000 ~/.local/state/latchd/latchd.db",
         ),
         passes=(
             "cat ~/.config/latchd/config.toml",
@@ -178,8 +217,10 @@ RULES: Final = (
             "pkill -f latchd",
             "killall latchd",
             "systemctl --user disable latchd-hook.socket",
+            "kill $(pgrep latchd)",
+            "pgrep -f latchd | xargs kill",
         ),
-        passes=("systemctl --user status latchd", "pkill node", "echo latchd"),
+        passes=("systemctl --user status latchd", "pkill node", "echo latchd", "kill $(pgrep node)"),
     ),
     Rule(
         "self.command",
@@ -192,8 +233,14 @@ RULES: Final = (
             "latchctl down",
             "python3 -m latch_client.cli uninstall claudecode",
             "~/.local/bin/latchctl down",
+            "pip uninstall -y latchd",
         ),
-        passes=("latchctl status", "latchctl explain 'rm -rf /'", "echo latchctl down"),
+        passes=(
+            "latchctl status",
+            "pip uninstall -y requests",
+            "latchctl explain 'rm -rf /'",
+            "echo latchctl down",
+        ),
     ),
     Rule(
         "self.environment",

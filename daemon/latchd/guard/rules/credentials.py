@@ -9,10 +9,12 @@ from typing import Final
 from latch_contracts.facts import Argument, Command, Grammar, Kind, Operation, PathFact
 from latch_contracts.verdict import Severity
 from latchd.guard.groups import Group
+from latchd.guard.logins import returns_to_issuer
 from latchd.guard.places import credential, holds_credentials
 from latchd.guard.readers import read_paths, secret_behind
 from latchd.guard.rule import Hit, Rule
 from latchd.guard.subject import Subject
+from latchd.guard.targets import searches_of
 from latchd.shell.grammar.description import Context
 from latchd.shell.grammar.places import resolve
 
@@ -54,6 +56,8 @@ def _named(subject: Subject) -> Iterator[Hit]:
         # what a wrapper hands on is judged with its child
         if command.grammar is Grammar.KNOWN or command.kind is not Kind.PROCESS or command.id in parents:
             continue
+        if command.program in _LOADERS:
+            continue
         for word in command.arguments[1:]:
             for value in _path_words(word):
                 path = resolve(Argument(value=value), context) or value
@@ -64,6 +68,10 @@ def _named(subject: Subject) -> Iterator[Hit]:
                         f"`{path[:160]}` is a credential, and `{command.program[:40]}` may read it",
                         _INSTEAD,
                     )
+
+
+# They put a file's variables into another program's environment, and show nothing.
+_LOADERS: Final = frozenset(("dotenv", "dotenvx", "env-cmd", "doppler", "infisical", "op", "dotenv-cli"))
 
 
 def _path_words(word: Argument) -> Iterator[str]:
@@ -77,6 +85,39 @@ def _path_words(word: Argument) -> Iterator[str]:
         head, found, tail = value.partition(mark)
         if found and tail and (mark == "=" or not head or head.endswith("=")):
             yield tail.lstrip("@")
+
+
+_NAMES: Final = frozenset(("-name", "-iname", "-path", "-ipath", "-wholename", "-iwholename"))
+_TAKES: Final = frozenset((Operation.READ, Operation.SEARCH, Operation.COPY, Operation.DECODE))
+
+
+def _read_found(subject: Subject) -> Iterator[Hit]:
+    """A search for a credential's name, whose finds another command reads."""
+    for command, fact in read_paths(subject):
+        if "\0" not in fact.value or not _TAKES & set(command.operations):
+            continue
+        searches = searches_of(subject, command)
+        for each in sorted(searches.ids) if searches else ():
+            search = subject.facts.command(each)
+            if search is not None and (name := _searched_name(search, subject.home)):
+                yield Hit(
+                    command.id,
+                    name[:160],
+                    f"`{name[:120]}` is a credential's name, and what is found by it is read",
+                    _INSTEAD,
+                )
+                break
+
+
+def _searched_name(search: Command, home: str) -> str:
+    """The first name that a search asks for and that a credential has; one it leaves out does not count."""
+    words = search.argv
+    for at, word in enumerate(words[1:], 1):
+        named = words[at - 1] in _NAMES and words[at - 2] not in ("!", "-not")
+        plain = search.program in ("fd", "fdfind") and not word.startswith("-")
+        if (named or plain) and credential(word, home):
+            return word
+    return ""
 
 
 def _staged(subject: Subject) -> Iterator[Hit]:
@@ -122,7 +163,7 @@ _PARSED: Final = frozenset("sh bash dash zsh ksh git env sed awk gawk mawk xargs
 
 def _printed(subject: Subject) -> Iterator[Hit]:
     for command in subject.acting():
-        if Operation.CREDENTIAL_READ in command.operations:
+        if Operation.CREDENTIAL_READ in command.operations and not returns_to_issuer(subject, command):
             yield Hit(
                 command.id,
                 " ".join(command.argv[:3]).replace("\0", "$…")[:60],
@@ -188,6 +229,24 @@ RULES: Final = (
         ),
     ),
     Rule(
+        "credential.read-found",
+        "credential files that a search finds are read",
+        Group.CREDENTIAL,
+        Severity.CRITICAL,
+        _read_found,
+        denies=(
+            "find . -name .env -exec cat {} \\;",
+            "find ~ -name 'id_rsa' | xargs cat",
+            "cat $(find . -name '*.pem')",
+        ),
+        passes=(
+            "find . -name '*.py' -exec cat {} +",
+            "find . -name .env",
+            "find . -name .env -exec ls -l {} \\;",
+            "find . ! -name .env -name '*.md' | xargs wc -l",
+        ),
+    ),
+    Rule(
         "credential.read-tree",
         "everything below a home is read",
         Group.CREDENTIAL,
@@ -203,7 +262,7 @@ RULES: Final = (
         Severity.HIGH,
         _named,
         denies=("mytool --config ~/.aws/credentials", "mytool .env"),
-        passes=("mytool --config app.toml", "mytool .env.example"),
+        passes=("mytool --config app.toml", "mytool .env.example", "dotenv -e .env -- npm test"),
     ),
     Rule(
         "credential.print",
@@ -216,7 +275,17 @@ RULES: Final = (
             "gcloud auth print-access-token",
             "kubectl get secret db -o yaml",
             "aws configure get aws_secret_access_key",
+            "gh auth token | docker login -u x --password-stdin registry.example",
+            "aws ecr get-login-password | tee a | docker login --password-stdin 1.amazonaws.com",
         ),
-        passes=("gh auth status", "gcloud auth list", "kubectl get pods", "aws configure list"),
+        passes=(
+            "gh auth status",
+            "gcloud auth list",
+            "kubectl get pods",
+            "aws configure list",
+            "aws ecr get-login-password | docker login -u AWS --password-stdin 1.dkr.ecr.eu-west-1.amazonaws.com",
+            "vault secrets list",
+            "npm whoami",
+        ),
     ),
 )

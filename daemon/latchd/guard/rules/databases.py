@@ -13,7 +13,7 @@ from latch_contracts.contract import Surface
 from latch_contracts.facts import End
 from latch_contracts.strict_json import as_array, as_object
 from latch_contracts.verdict import Route, Severity
-from latchd.guard.bodies import heredocs
+from latchd.guard.bodies import heredocs, herestrings
 from latchd.guard.groups import Group
 from latchd.guard.rule import Hit, Rule
 from latchd.guard.subject import Subject
@@ -88,7 +88,7 @@ def _by_input(subject: Subject) -> Iterator[Hit]:
             if flow.to_command == command.id and flow.sink is End.STDIN
         )
         spoken = [" ".join(feeder.argv[1:]) for feeder in feeders if feeder and feeder.program in _SPEAKERS]
-        for sql in (*spoken, *heredocs(text)):
+        for sql in (*spoken, *heredocs(text), *herestrings(text)):
             if words := loses(sql):
                 yield Hit(
                     command.id,
@@ -98,7 +98,72 @@ def _by_input(subject: Subject) -> Iterator[Hit]:
                 )
 
 
+# Tasks of frameworks that drop, empty or make anew the whole database.
+_TASKS: Final[dict[str, re.Pattern[str]]] = {
+    program: re.compile(tasks)
+    for programs, tasks in (
+        (
+            "rails rake spring bundle",
+            r"db:(?:drop|reset|purge|truncate_all|migrate:reset|schema:load|structure:load)(?::\w+)?(?:\[.*)?\Z",
+        ),
+        (
+            "python python3 django-admin django-admin.py manage.py uv poetry pipenv",
+            r"(?:flush|reset_db|sqlflush_db)\Z",
+        ),
+        ("php artisan", r"(?:migrate:fresh|migrate:reset|migrate:refresh|db:wipe|schema:drop)\Z"),
+        ("php console symfony", r"doctrine:(?:database:drop|schema:drop)\Z"),
+        ("mix", r"ecto\.(?:drop|reset)\Z"),
+        ("sequelize sequelize-cli npx", r"db:drop\Z|db:migrate:undo:all\Z"),
+        ("typeorm npx", r"schema:drop\Z"),
+        ("flyway", r"clean\Z"),
+        ("liquibase", r"drop-all\Z|dropAll\Z"),
+        ("drush wp", r"sql[:-]drop\Z"),
+    )
+    for program in programs.split()
+}
+_HOSTED: Final = {
+    "python": "manage",
+    "python3": "manage",
+    "uv": "manage",
+    "poetry": "manage",
+    "pipenv": "manage",
+}
+
+
+def _by_task(subject: Subject) -> Iterator[Hit]:
+    """`rails db:drop` and its like: the word of the task says it."""
+    for command in subject.acting():
+        tasks = _TASKS.get(command.program)
+        words = command.argv[1:]
+        hosted = _HOSTED.get(command.program)
+        if tasks is None or (hosted and not any(hosted in word for word in words)):
+            continue
+        found = next((word for word in words if tasks.match(word)), "")
+        if found:
+            yield Hit(
+                command.id,
+                found,
+                f"`{found}` drops or empties a database",
+                "work on a copy, or let the person run it",
+            )
+
+
 RULES: Final = (
+    Rule(
+        "db.task-loss",
+        "a framework's task drops or empties a database",
+        Group.DESTROY,
+        Severity.CRITICAL,
+        _by_task,
+        denies=(
+            "rails db:drop",
+            "bundle exec rake db:reset",
+            "python manage.py flush --noinput",
+            "php artisan migrate:fresh",
+            "mix ecto.reset",
+        ),
+        passes=("rails db:migrate", "python manage.py migrate", "python flush.py", "php artisan migrate"),
+    ),
     Rule(
         "db.tool-loss",
         "a tool removes tables, a database or every row",
@@ -112,7 +177,11 @@ RULES: Final = (
         Group.DESTROY,
         Severity.CRITICAL,
         _by_input,
-        denies=("echo 'DELETE FROM users;' | mysql app", "psql app <<'E'\nDROP TABLE users;\nE"),
+        denies=(
+            "echo 'DELETE FROM users;' | mysql app",
+            "psql app <<'E'\nDROP TABLE users;\nE",
+            "psql <<< 'truncate x'",
+        ),
         passes=("echo 'select 1' | mysql app", "cat <<'E'\nDROP TABLE users;\nE", "echo 'drop table x'"),
         route=Route.FALLBACK,
     ),

@@ -65,7 +65,7 @@ def _delete_project_root(subject: Subject) -> Iterator[Hit]:
 def _delete_repository(subject: Subject) -> Iterator[Hit]:
     for command, fact, found in deleted(subject):
         view = subject.view(fact.resolved) if fact.resolved else None
-        lock = fact.resolved.endswith(".lock") and not fact.recursive
+        lock = fact.resolved.endswith(".lock")
         nested = view is not None and view.holds_git and fact.recursive and found is Place.PROJECT
         if (found is Place.REPOSITORY and not lock) or (nested and not moves(command)):
             yield Hit(
@@ -182,7 +182,7 @@ RULES: Final = (
         Severity.CRITICAL,
         _delete_repository,
         denies=("rm -rf .git", "rm -r .git/objects", "mv .git /tmp/x"),
-        passes=("rm -f .git/index.lock", "rm .gitignore", "ls .git"),
+        passes=("rm -f .git/index.lock", "rm -rf .git/index.lock", "rm .gitignore", "ls .git"),
     ),
     Rule(
         "fs.delete-outside",
@@ -213,6 +213,7 @@ RULES: Final = (
             "find /tmp -name core -delete",
             "rm -rf /tmp/*",
             "git worktree remove ../done",
+            "rm $(find . -name '*.orig')",
         ),
     ),
     Rule(
@@ -228,6 +229,8 @@ RULES: Final = (
             "ls | xargs rm -rf",
             "cat list | xargs rm -r",
             'rm -rf "$(cat list)"',
+            "cd .. && rm -rf $(pwd)/build",
+            "rm -rf $X $(find . -name a)",
         ),
         passes=(
             "rm -rf build/$X",
@@ -238,6 +241,8 @@ RULES: Final = (
             "find . -name a -exec rm -rf {} +",
             "find . -name a | sort | xargs rm -rf",
             "ls | xargs -I{} mv {} {}.bak",
+            "rm -rf $(pwd)/build",
+            "rm -rf $(find . -name '.DS_Store')",
         ),
     ),
     Rule(

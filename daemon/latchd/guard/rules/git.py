@@ -10,6 +10,7 @@ from latch_contracts.verdict import Severity
 from latchd.guard.groups import Group
 from latchd.guard.rule import Hit, Rule
 from latchd.guard.subject import Subject
+from latchd.shell.grammar.registry import plain_name
 
 _PROGRAMS: Final = frozenset("git hg svn jj fossil bzr sl got".split())
 _LOSSES: Final = ("discard-work", "history-loss", "remote-loss", "ref-delete")
@@ -19,7 +20,7 @@ def _detail(detail: str, says: str, instead: str) -> Callable[[Subject], Iterato
     def check(subject: Subject) -> Iterator[Hit]:
         for command in subject.acting():
             if (
-                command.program in _PROGRAMS
+                plain_name(command.program) in _PROGRAMS
                 and detail in command.details
                 and not _excused(subject, command, detail)
             ):
@@ -64,7 +65,7 @@ def _executing_config(subject: Subject) -> Iterator[Hit]:
             yield Hit(
                 command.id,
                 _verb(command),
-                "this sets a key whose value version control runs later",
+                "this sets a key whose value is run later",
                 "run the command itself where it is needed",
             )
 
@@ -89,6 +90,8 @@ RULES: Final = (
             "git -C sub reset --hard HEAD~1",
             "git switch --discard-changes main",
             "bash -c 'git reset --hard'",
+            "git.exe reset --hard",
+            "GIT reset --hard",
         ),
         passes=(
             "git reset --soft HEAD~1",
@@ -126,6 +129,7 @@ RULES: Final = (
             "git push --force",
             "git push -f origin main",
             "git push origin +HEAD:main",
+            "git push origin a:+a",
             "git push --delete origin x",
             "git push --mirror",
         ),
@@ -147,7 +151,11 @@ RULES: Final = (
         Group.PERSISTENCE,
         Severity.HIGH,
         _executing_config,
-        denies=("git config core.hooksPath /tmp/h", "git config --global alias.x '!sh'"),
-        passes=("git config user.name me", "git config --get core.hooksPath"),
+        denies=(
+            "git config core.hooksPath /tmp/h",
+            "git config --global alias.x '!sh'",
+            "npm config set script-shell /tmp/x",
+        ),
+        passes=("git config user.name me", "git config --get core.hooksPath", "npm config set fund false"),
     ),
 )

@@ -35,6 +35,18 @@ def _remote(subject: Subject) -> Iterator[Hit]:
             )
 
 
+def _host_access(subject: Subject) -> Iterator[Hit]:
+    for command in subject.acting():
+        if {"host-mount", "privileged"} & set(command.details):
+            what = "a mount of the machine" if "host-mount" in command.details else "rights of the machine"
+            yield Hit(
+                command.id,
+                what,
+                f"this gives a container {what}, and what it does with it can't be told",
+                "mount the directory that is needed alone",
+            )
+
+
 _RUNNERS: Final = frozenset("npx pnpx bunx uvx pipx".split())
 _LOSSES: Final = frozenset(
     (
@@ -149,6 +161,20 @@ RULES: Final = (
         ),
         denies=("docker system prune -af --volumes", "docker-compose down -v", "docker volume rm data"),
         passes=("docker ps", "docker compose down", "docker build ."),
+    ),
+    Rule(
+        "infra.host-access",
+        "a container is given the machine",
+        Group.CANNOT_VOUCH,
+        Severity.HIGH,
+        _host_access,
+        denies=(
+            "docker run -v /:/host alpine",
+            "docker run --mount type=bind,source=/etc,target=/e x",
+            "docker run -v /var/run/docker.sock:/var/run/docker.sock x",
+            "docker run --privileged x",
+        ),
+        passes=("docker run -v ./a:/a x", "docker run -v data:/var/lib x", "docker run --rm x"),
     ),
     Rule(
         "infra.cluster-loss",

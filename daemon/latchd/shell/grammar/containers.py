@@ -9,6 +9,7 @@ import msgspec
 from latch_contracts.facts import Access, Argument, NetAction, Operation
 from latchd.shell.grammar.description import UNKNOWN, Contact, Context, Description, Target
 from latchd.shell.grammar.options import Parsed, Style, piece
+from latchd.shell.grammar.places import resolve
 from latchd.shell.grammar.program import aimed, family, program
 from latchd.shell.grammar.verbs import RUNS, by_verb, with_files
 
@@ -25,8 +26,26 @@ _RUN: Final = (
 )
 
 
-def _runs(parsed: Parsed, _context: Context) -> Description:
-    """run, create: an image and the words inside it; bind mounts let it touch the host."""
+_WIDE: Final = frozenset(
+    "/ /etc /root /home /users /var /usr /bin /sbin /lib /lib64 /boot /dev /proc /sys /run /var/run /var/lib "
+    "/var/lib/docker /var/lib/kubelet /opt /mnt /media".split()
+)
+
+
+def _is_machine(bind: Argument, context: Context) -> bool:
+    """A mount of the host as such: its root, a home with all in it, a directory of the system, its engine."""
+    path = resolve(bind, context)
+    if bind.value.endswith((".sock", ".socket")):
+        return any(engine in bind.value for engine in ("docker", "containerd", "podman", "crio"))
+    return path.lower() in _WIDE or bool(path and context.home and f"{context.home}/".startswith(f"{path}/"))
+
+
+def _runs(parsed: Parsed, context: Context) -> Description:
+    """run, create: an image and the words inside it; bind mounts let it touch the host.
+
+    A mount of the machine itself is a detail: what happens there is up to the container. One of a named
+    directory is that directory read, and written unless it is read-only.
+    """
     binds: list[tuple[Argument, bool]] = []
     for word in parsed.values("volume"):
         source, colon, rest = word.value.partition(":")
@@ -42,7 +61,7 @@ def _runs(parsed: Parsed, _context: Context) -> Description:
     loose = parsed.has("privileged") or parsed.text("pid") == "host" or "SYS_ADMIN" in parsed.text("cap-add")
     if loose:
         details.append("privileged")
-    if any(bind.value.rstrip("/") == "" for bind, _ in binds):
+    if any(_is_machine(bind, context) for bind, _ in binds):
         details.append("host-mount")
     if len(parsed.operands) > 1:
         details.append("child-command")
@@ -50,14 +69,15 @@ def _runs(parsed: Parsed, _context: Context) -> Description:
     for bind, readonly in binds:
         if bind.value.endswith(".sock"):
             targets.append(Target(Access.CONNECT, bind))
-        else:
+        elif not _is_machine(bind, context):
             targets.append(Target(Access.READ, bind, recursive=True))
             if not readonly:
                 targets.append(Target(Access.APPEND, bind, recursive=True))
     return Description(
         known=True,
         operations=(Operation.CONTAINER_RUN, Operation.EXECUTE),
-        targets=(*targets, *aimed(Access.READ, parsed.values("env-file"))),
+        # an environment file goes into the container: nothing is shown of it
+        targets=(*targets, *aimed(Access.METADATA, parsed.values("env-file"))),
         details=tuple(details),
     )
 
@@ -119,13 +139,13 @@ ps | images | image ls | image list | image inspect | image history | container 
     service ps | stack ls | manifest inspect | plugin ls | buildx ls | scan | sbom | wait | attach :
 inspect | container inspect | service inspect : environment_read
 secret inspect | config inspect :
-system prune | volume prune | image prune | container prune | network prune | volume rm | volume remove |\
+system prune | volume prune | image prune --all | container prune | volume rm | volume remove |\
     rm --force | rmi --force | rm --volumes | container rm --force | container remove --force |\
     image rm --force | image remove --force | stack rm | stack down | service rm | service remove |\
     swarm leave | secret rm | config rm | machine rm | machine reset | system reset | pod rm | pod prune |\
     kube down | namespace rm : delete +container-loss
 rm | rmi | container rm | container remove | image rm | image remove | network rm | network remove |\
-    context rm | builder prune | buildx prune | buildx rm | image delete | plugin rm | delete : delete
+    context rm | builder prune | buildx prune | image prune | network prune | buildx rm | image delete | plugin rm | delete : delete
 kill | container kill | stop | container stop : process_kill +service-stop
 push | image push | manifest push : upload connect +publish
 pull | image pull | image import | import | load | image load : fetch connect
@@ -237,7 +257,7 @@ PROGRAMS: Final = (
     family(
         "docker podman nerdctl buildah skopeo crane ctr crictl lima finch",
         "~ H,host= c,context= l,log-level= D,debug config= connection= url= root= n,namespace= "
-        "o,output= f,force format= v,volumes all",
+        "o,output= f,force format= v,volumes a,all",
         (
             program(
                 "run create container+run container+create",
@@ -245,16 +265,17 @@ PROGRAMS: Final = (
                 _runs,
                 {
                     "docker run --rm -v /:/h alpine cat /h/x": (
-                        "container_run execute read://** append://** +host-mount +child-command"
+                        "container_run execute +host-mount +child-command"
                     ),
                     "docker run --privileged alpine": "container_run execute +privileged",
                     "docker run -v ./a:/b:ro x": "container_run execute read:./a/**",
                     "docker run -v /var/run/docker.sock:/s x": (
-                        "container_run execute connect:/var/run/docker.sock"
+                        "container_run execute connect:/var/run/docker.sock +host-mount"
                     ),
-                    "docker run --mount type=bind,source=/etc,target=/e x": (
-                        "container_run execute read:/etc/** append:/etc/**"
-                    ),
+                    "docker run --mount type=bind,source=/etc,target=/e x": "container_run execute +host-mount",
+                    "docker run -v ~:/h x": "container_run execute +host-mount",
+                    "docker run -v /data:/d x": "container_run execute read:/data/** append:/data/**",
+                    "docker run --env-file .env x": "container_run execute metadata:.env",
                 },
                 style=Style.LEADING,
                 abbreviates=False,
@@ -320,6 +341,8 @@ PROGRAMS: Final = (
             "docker inspect -f '{{.State.Status}}' c": "",
             "docker rm c": "delete",
             "docker pull x": "fetch connect",
+            "docker image prune -f": "delete",
+            "docker image prune -af": "delete +container-loss",
         },
     ),
     program(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+import msgspec
+
 from latch_contracts.facts import Access, Operation
 from latchd.shell.grammar.description import UNKNOWN, Context, Description
 from latchd.shell.grammar.options import Parsed
@@ -13,26 +15,37 @@ from latchd.shell.grammar.verbs import ASKS, HARMLESS, by_verb, with_files
 _READ: Final = (Operation.CREDENTIAL_READ,)
 
 _VAULTS: Final = """
+--decrypt | exec-env | exec-file : credential_read
+secrets list | kv list | kv metadata get | policy list | auth list | audit list | plugin list | lease list |\
+    namespace list | secrets --only-names :
+secrets set | secrets enable | secrets tune | secrets move | secrets upload | secrets notes : config_change
 * delete | * disable | * revoke | * remove | * destroy | token revoke | lease revoke | * * delete :\
     delete +cloud-loss
-kv get | read | print token | token lookup | kv list | unwrap | ssh | login --token-only | write -field* |\
-    get | secrets get | secrets list | secrets download | secrets | run | export | item get | read * |\
+kv get | read | print token | token lookup | unwrap | ssh | login --token-only | write -field* |\
+    get | secrets get | secrets download | secrets | export | item get | read * |\
     inject | document get | show | ls --show | find --show | cat | view | decrypt | dump-keychain |\
     find-*-password | lookup | search --unlock | print | pipe | request | env --show | reveal | edit |\
-    otp | clip | read-secret | list items | get item | exec | credential : credential_read
+    otp | clip | read-secret | list items | get item | credential : credential_read
+run | exec : execute +child-command
 status | version | list | ls | help | path-help | vault list | item list | account list | whoami | sync |\
     lock | generate | find | projects | configs | environments | setup | keys | create-keychain |\
     list-keychains | show-keychain-info :
 kv delete | kv destroy | delete | kv metadata delete | item delete | secrets delete | destroy | rm |\
     remove | delete-*-password | delete-keychain | clear : delete +cloud-loss
 kv put | write | set | insert | store | add | add-*-password | import | login | logout | unlock-keychain |\
-    init | policy | auth | secrets set | secrets enable | encrypt | rekey | create | rotate | generate * |\
+    init | policy | auth | encrypt | rekey | create | rotate | generate * |\
     item create | item edit | configure | git | mv | cp : config_change
 """
 
 
 def _vault(parsed: Parsed, description: Description, context: Context) -> Description:
-    return with_files("file identity in")(parsed, description, context)
+    """run and exec hand secrets to a command that is judged itself; one that prints them is a dump."""
+    if "child-command" not in description.details:
+        return with_files("file identity in")(parsed, description, context)
+    words = [*parsed.operands[1:], *parsed.values("command")]
+    printed = any(word.value.split()[:1] in (["env"], ["printenv"], ["set"], ["export"]) for word in words)
+    operations = (Operation.EXECUTE, *((Operation.ENVIRONMENT_READ,) if printed else ()))
+    return msgspec.structs.replace(description, known=printed, operations=operations)
 
 
 def _pass(parsed: Parsed, context: Context) -> Description:
@@ -152,7 +165,7 @@ PROGRAMS: Final = (
         "ansible-vault systemd-creds keyctl chamber berglas akeyless conjur "
         "cmdkey aws-vault teller envchain summon",
         "~ field= address= namespace= f,file= i,identity= k,key= d,decrypt e,encrypt w show token-only "
-        "unlock s= a= format= output-type= in-place r n=",
+        "unlock s= a= format= output-type= in-place r n= command= only-names p= c= project= config= env-file=",
         by_verb(_VAULTS, UNKNOWN, _vault),
         {
             "vault kv get secret/x": "credential_read",
@@ -165,6 +178,13 @@ PROGRAMS: Final = (
             "secret-tool lookup a b": "credential_read",
             "doppler secrets": "credential_read",
             "vault kv delete secret/x": "delete +cloud-loss",
+            "vault secrets list": "",
+            "vault kv list secret/": "",
+            "sops -d a.yaml": "credential_read",
+            "doppler run -- npm start": "? execute +child-command",
+            "doppler run -- env": "execute environment_read +child-command",
+            "doppler secrets set A=1": "config_change",
+            "doppler secrets --only-names": "",
         },
     ),
     program(

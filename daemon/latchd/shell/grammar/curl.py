@@ -77,6 +77,7 @@ def _form_end(value: str, start: int) -> int:
 
 
 def _curls(parsed: Parsed, _context: Context) -> Description:
+    """Data that stands in the words is seen, and so is a plain contact; anything else is an upload."""
     if parsed.has("manual"):
         return Description(known=True)
     urls = (*parsed.values("url"), *parsed.operands)
@@ -97,14 +98,17 @@ def _curls(parsed: Parsed, _context: Context) -> Description:
         operations.append(Operation.CONNECT)
     if not uploading or outputs:
         operations.append(Operation.FETCH)
-    read = (*parsed.values(*_READ), *(word for word in parsed.values("cookie") if "=" not in word.value))
+    local = [found for url in urls if (found := _local(url)) is not None]
+    cookies = (word for word in parsed.values("cookie") if "=" not in word.value)
+    read = (*parsed.values(*_READ), *cookies, *local)
     if sent or read:
         operations.append(Operation.READ)
     written = (*outputs, *parsed.values(*_WRITTEN))
     if written:
         operations.append(Operation.WRITE)
     silent = bool(outputs) or parsed.has("head") or parsed.text("output") == "/dev/null"
-    action = NetAction.UPLOAD if uploading else NetAction.DOWNLOAD
+    told = uploading and not files and not any("\0" in word.value for word in parsed.values(*_DATA, *_FORMS))
+    action = NetAction.CONNECT if told else NetAction.UPLOAD if uploading else NetAction.DOWNLOAD
     proxies = parsed.values("proxy", "preproxy", "socks4", "socks4a", "socks5", "socks5-hostname", "doh-url")
     details = (
         *(("remote-delete",) if method == "DELETE" else ()),
@@ -122,7 +126,7 @@ def _curls(parsed: Parsed, _context: Context) -> Description:
             *aimed(Access.WRITE, written),
         ),
         contacts=(
-            *(Contact(action, word) for word in urls),
+            *(Contact(action, word) for word in urls if _local(word) is None),
             *(Contact(NetAction.CONNECT, word) for word in proxies),
             *(Contact(NetAction.CONNECT, found) for found in _rerouted(parsed)),
         ),
@@ -132,6 +136,15 @@ def _curls(parsed: Parsed, _context: Context) -> Description:
         reads_stdin="stdin-upload" in details or parsed.text("config") == "-",
         writes_stdout=not outputs,
     )
+
+
+def _local(url: Argument) -> Argument | None:
+    """The file of a file: URL."""
+    scheme, separator, rest = url.value.partition("://")
+    if not separator or scheme.lower() != "file":
+        return None
+    at = rest.find("/")
+    return piece(url, len(scheme) + 3 + at) if at >= 0 else None
 
 
 def _rerouted(parsed: Parsed) -> list[Argument]:
@@ -194,7 +207,8 @@ def _wgets(parsed: Parsed, _context: Context) -> Description:
     operations = [Operation.UPLOAD] if sends else [Operation.FETCH]
     operations += [Operation.READ] if read else []
     operations += [Operation.WRITE] if written else []
-    action = NetAction.UPLOAD if sends else NetAction.DOWNLOAD
+    told = sends and not posted and not any("\0" in w.value for w in parsed.values("post-data", "body-data"))
+    action = NetAction.CONNECT if told else NetAction.UPLOAD if sends else NetAction.DOWNLOAD
     return Description(
         known=True,
         operations=tuple(operations),
@@ -233,6 +247,8 @@ def _https(parsed: Parsed, _context: Context) -> Description:
         bool(files or data) or method in ("POST", "PUT", "PATCH") or parsed.has("form", "multipart", "raw")
     )
     output = parsed.values("output")
+    told = sends and not files and not _context.piped and not any("\0" in item.value for item in items)
+    action = NetAction.CONNECT if told else NetAction.UPLOAD if sends else NetAction.DOWNLOAD
     return Description(
         known=True,
         operations=unique(
@@ -243,7 +259,7 @@ def _https(parsed: Parsed, _context: Context) -> Description:
             )
         ),
         targets=(*aimed(Access.READ, files), *aimed(Access.WRITE, output)),
-        contacts=tuple(Contact(NetAction.UPLOAD if sends else NetAction.DOWNLOAD, word) for word in url),
+        contacts=tuple(Contact(action, word) for word in url),
         details=(
             *(("remote-delete",) if method == "DELETE" else ()),
             *(("stdout-download",) if not output else ()),

@@ -107,7 +107,7 @@ DETAILS: Final[dict[str, str]] = {
     "set-id": "runs with its owner's rights",
     "history-tamper": "the shell's own record of commands is changed",
     "privileged": "a container with the host's rights",
-    "host-mount": "a container sees the host's root directory",
+    "host-mount": "a container sees the machine: its root, a whole home, the system or its engine",
     "runner": "fetches a package and runs it at once",
     "script": "runs a target that a project file defines",
     "names-only": "prints names, never values",

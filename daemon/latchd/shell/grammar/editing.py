@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from latch_contracts.facts import Access, Argument, NetAction, Operation
 from latchd.shell.grammar.description import Contact, Context, Description, Target, unique
-from latchd.shell.grammar.options import Parsed, literal
+from latchd.shell.grammar.options import Parsed, literal, piece
 from latchd.shell.grammar.program import aimed, executes, program
 
 
@@ -232,6 +233,23 @@ def _awk_parts(code: str) -> tuple[str, list[tuple[str, str]]]:
     return "".join(bare), strings
 
 
+_COMMAND: Final = re.compile(
+    r"[:%\d,$]*(?P<verb>w|write|sav|saveas|r|read|e|edit|sp|split|vs|vsplit|tabe|tabedit|so|source)!?\s+"
+    r"(?:>>\s*)?(?P<path>[^\s!|][^|]*)"
+)
+_WRITING: Final = frozenset(("w", "write", "sav", "saveas"))
+
+
+def _by_command(word: Argument) -> tuple[Target, ...]:
+    """The file that a command of vi names."""
+    found = _COMMAND.match(word.value.strip())
+    if found is None:
+        return ()
+    path = found["path"].strip()
+    file = Argument(value=path, expands="\0" in path)
+    return (Target(Access.WRITE if found["verb"] in _WRITING else Access.READ, file),)
+
+
 def _edits(parsed: Parsed, context: Context) -> Description:
     """A person's editor: may write the files it is given; -c and + commands can run anything."""
     files = tuple(word for word in parsed.operands if not word.value.startswith("+"))
@@ -239,11 +257,20 @@ def _edits(parsed: Parsed, context: Context) -> Description:
         parsed.operands
     )
     base = executes(parsed, context)
+    commands = (
+        *parsed.values("c", "command", "cmd"),
+        *(piece(word, 1) for word in parsed.operands if word.value.startswith("+")),
+    )
     return Description(
         known=True,
         operations=base.operations,
-        targets=tuple(
-            target for word in files for target in (Target(Access.READ, word), Target(Access.APPEND, word))
+        targets=(
+            *(
+                target
+                for word in files
+                for target in (Target(Access.READ, word), Target(Access.APPEND, word))
+            ),
+            *(target for word in commands for target in _by_command(word)),
         ),
         details=("opaque-code",) if runs else (),
     )
@@ -304,6 +331,8 @@ PROGRAMS: Final = (
         {
             "vim a": "execute read:a append:a",
             "vim -c :q a": "execute read:a append:a +opaque-code",
+            "vim -c ':w! ~/x' a": "execute read:a append:a write:~/x +opaque-code",
+            "vim '+r .env' -c q": "execute read:.env +opaque-code",
             "nano +5 a": "execute read:a append:a +opaque-code",
         },
     ),

@@ -130,14 +130,15 @@ def _moves(parsed: Parsed, _context: Context) -> Description:
 
 
 def _links(parsed: Parsed, _context: Context) -> Description:
-    """A link lets its target be reached by another name, so the target counts as read."""
+    """A hard link is the file under another name, so it counts as read; a symbolic one is seen through."""
     sources, written = placing(parsed)
     if not written:
         written = tuple(piece(word, word.value.rfind("/") + 1) for word in sources)
+    taken = Access.METADATA if parsed.has("symbolic") else Access.READ
     return Description(
         known=True,
         operations=(Operation.WRITE,),
-        targets=(*aimed(Access.METADATA, sources), *aimed(Access.WRITE, written)),
+        targets=(*aimed(taken, sources), *aimed(Access.WRITE, written)),
         details=flags(parsed, "force"),
         writes_stdout=False,
     )
@@ -346,6 +347,7 @@ PROGRAMS: Final = (
         _links,
         {
             "ln -s a b": "write metadata:a write:b >none",
+            "ln a b": "write read:a write:b >none",
             "ln -sf /usr/bin/x": "write metadata:/usr/bin/x write:x +force >none",
             "ln -sfn a d/": "write metadata:a write:d/ write:d/a +force >none",
         },

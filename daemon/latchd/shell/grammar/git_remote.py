@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+import msgspec
+
 from latch_contracts.facts import Access, Argument, NetAction, Operation
 from latchd.shell.grammar.description import PREVIEW, Contact, Context, Description, Target, unique
 from latchd.shell.grammar.options import Parsed, literal, piece
@@ -105,7 +107,7 @@ def _pushes(parsed: Parsed, _context: Context) -> Description:
         return PREVIEW
     refs = [word.value for word in parsed.operands[1:]]
     deletes = parsed.has("delete") or any(ref.startswith((":", "+:")) and len(ref) > 1 for ref in refs)
-    forced = parsed.has("force", "mirror", "prune") or any(ref.startswith("+") for ref in refs)
+    forced = parsed.has("force", "mirror", "prune") or any(ref.startswith("+") or ":+" in ref for ref in refs)
     details: list[str] = []
     if deletes or forced:
         details.append("remote-loss")
@@ -166,6 +168,40 @@ def _submodules(parsed: Parsed, _context: Context) -> Description:
             details=("discard-work", "force"),
         )
     return Description(known=True)
+
+
+_PATCHES: Final = ("patch", "u", "cc", "L", "unified", "patch-with-stat", "patch-with-raw", "word-diff")
+_SUMMARIES: Final = (
+    "name-only",
+    "name-status",
+    "stat",
+    "numstat",
+    "shortstat",
+    "summary",
+    "dirstat",
+    "quiet",
+)
+
+
+def _logs(parsed: Parsed, context: Context) -> Description:
+    """log: the contents of the files it is limited to are shown with a patch option alone."""
+    return _shown(parsed, _shows(parsed, context), contents=parsed.has(*_PATCHES))
+
+
+def _differences(parsed: Parsed, context: Context) -> Description:
+    """diff: contents, unless only names or counts are asked for."""
+    contents = not parsed.has(*_SUMMARIES) or parsed.has("patch", "u", "patch-with-stat")
+    return _shown(parsed, _shows(parsed, context), contents=contents)
+
+
+def _shown(parsed: Parsed, described: Description, *, contents: bool) -> Description:
+    if contents or parsed.has("no-index"):
+        return described
+    known = tuple(
+        msgspec.structs.replace(target, access=Access.METADATA) if target.access is Access.READ else target
+        for target in described.targets
+    )
+    return msgspec.structs.replace(described, targets=known)
 
 
 def _shows(parsed: Parsed, _context: Context) -> Description:
@@ -312,6 +348,13 @@ def _large_files(parsed: Parsed, _context: Context) -> Description:
     return Description(known=True, operations=operations)
 
 
+_SHOW: Final = (
+    "~ output= n,max-count= S= G= L= since= after= until= before= author= grep= format= "
+    "ext-diff textconv no-index O= l= U,unified= diff-filter= stat? word-diff? color? e p,patch t s u cc "
+    "batch? path= patch-with-stat patch-with-raw name-only name-status numstat shortstat summary dirstat? "
+    "quiet"
+)
+
 CHILDREN: Final = (
     program(
         "clone",
@@ -362,6 +405,7 @@ CHILDREN: Final = (
             "git push https://example.com/a.git main": "connect upload upload@https://example.com/a.git",
             "git push -fu origin x": "connect work_loss +remote-loss +force",
             "git push origin :": "connect",
+            "git push origin refs/heads/a:+refs/heads/a": "connect work_loss +remote-loss",
             "git push --force-with-lease origin +x": "connect work_loss +remote-loss",
         },
     ),
@@ -386,18 +430,32 @@ CHILDREN: Final = (
         },
     ),
     program(
-        "show cat-file diff log",
-        "~ output= n,max-count= S= G= L= since= after= until= before= author= grep= format= "
-        "ext-diff textconv no-index O= l= U,unified= diff-filter= stat? word-diff? color? e p t s "
-        "batch? path=",
+        "show cat-file",
+        _SHOW,
         _shows,
+        {"git show HEAD:src/.env": "read read:src/.env", "git cat-file -p HEAD:a": "read read:a"},
+    ),
+    program(
+        "log",
+        _SHOW,
+        _logs,
         {
-            "git show HEAD:src/.env": "read read:src/.env",
-            "git diff": "read",
-            "git diff --output=x a b": "read write write:x >none",
-            "git cat-file -p HEAD:a": "read read:a",
             "git log -p -- .env": "read read:.env",
+            "git log -- .env": "read metadata:.env",
+            "git log -L1,5:a": "read",
             "git log --oneline -5": "read",
+        },
+    ),
+    program(
+        "diff",
+        _SHOW,
+        _differences,
+        {
+            "git diff": "read",
+            "git diff -- a": "read read:a",
+            "git diff --stat -- a": "read metadata:a",
+            "git diff --stat -p -- a": "read read:a",
+            "git diff --output=x a b": "read write write:x >none",
             "git diff --no-index a b": "read read:a read:b",
         },
     ),

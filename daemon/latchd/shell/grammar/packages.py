@@ -26,7 +26,8 @@ _NPM: Final = """
 * --dry-run : preview
 unpublish | deprecate | owner rm | dist-tag rm | team destroy | org rm : delete connect +registry-loss
 publish : upload connect +publish
-token list | token create | token | whoami | profile get : credential_read connect
+token list | token create | token : credential_read connect
+whoami | profile get : connect
 login | logout | adduser | config set | config delete | set | profile set | access : config_change connect
 install | i | add | ci | isntall | in | install-test | it | update | up | upgrade | link | rebuild |\
     install-ci-test | dedupe | audit fix | import | fetch : install connect
@@ -140,7 +141,30 @@ def _npm(parsed: Parsed, context: Context) -> Description:
     return _npm_verbs(parsed, context)
 
 
-_npm_verbs = by_verb(_NPM, Description(known=True, operations=(Operation.EXECUTE,), details=("script",)))
+_EXECUTING_KEYS: Final = frozenset(
+    "script-shell node-options shell git editor viewer browser onload-script init-module userconfig "
+    "globalconfig pnpmfile global-pnpmfile yarnpath yarn-path plugins".split()
+)
+
+
+def _executing_setting(parsed: Parsed, description: Description, _context: Context) -> Description:
+    """config set: some keys name what runs with the next script."""
+    words = [word.value for word in parsed.operands]
+    if words[0] in ("config", "c"):
+        words = words[1:]
+    if len(words) < 2 or words[0] != "set":
+        return description
+    keys = {word.partition("=")[0].lower() for word in words[1:] if "=" in word} | {words[1].lower()}
+    if not keys & _EXECUTING_KEYS:
+        return description
+    return msgspec.structs.replace(description, details=(*description.details, "executing-config"))
+
+
+_npm_verbs = by_verb(
+    _NPM,
+    Description(known=True, operations=(Operation.EXECUTE,), details=("script",)),
+    _executing_setting,
+)
 
 
 def _yarn(parsed: Parsed, context: Context) -> Description:
@@ -296,6 +320,10 @@ PROGRAMS: Final = (
             "npm token list": "credential_read connect",
             "npm i -g x": "install connect",
             "npm publish --dry-run": "preview",
+            "npm whoami": "connect",
+            "npm config set script-shell /tmp/x": "config_change connect +executing-config",
+            "npm set script-shell=/tmp/x": "config_change connect +executing-config",
+            "npm config set fund false": "config_change connect",
         },
     ),
     program(
@@ -436,7 +464,7 @@ list | help | sln list :
         {"nix-shell -p x": "execute"},
     ),
     program(
-        "make gmake bmake remake just task rake invoke doit ninja meson cmake ctest scons xmake tup "
+        "make gmake bmake remake just task rake invoke doit ninja meson ctest scons xmake tup "
         "waf autoreconf autoconf automake configure aclocal libtool",
         "~ f,file,makefile= C,directory= j,jobs? n,just-print,dry-run,recon p,print-data-base k W= o= "
         "I= S= B= G= D= build= target= t,taskfile= justfile=",
@@ -446,7 +474,6 @@ list | help | sln list :
             "make -n": "execute +script",
             "make -pn": "environment_read",
             "just x": "execute +script",
-            "cmake --build b": "execute +script",
         },
     ),
     program(

@@ -14,6 +14,7 @@ from latch_contracts.facts import Access, Argument, Operation
 from latchd.shell.grammar import (
     archives,
     cloud,
+    cmake,
     containers,
     credentials,
     curl,
@@ -53,10 +54,12 @@ _TABLES: Final = (
     databases.PROGRAMS,
     cloud.PROGRAMS,
     packages.PROGRAMS,
+    cmake.PROGRAMS,
     credentials.PROGRAMS,
 )
 
 _WRITES: Final = frozenset({Access.WRITE, Access.APPEND, Access.DELETE})
+_ENDINGS: Final = frozenset(("exe", "cmd", "bat", "com"))
 _FAULT: Final = msgspec.structs.replace(UNKNOWN, details=("grammar-fault",))
 
 
@@ -89,9 +92,16 @@ _BY_NAME: Final = _index()
 
 
 def find(program: str) -> Program | None:
-    """The entry for a program's basename; a version at its end and ``.exe`` are ignored."""
-    name = program.lower().removesuffix(".exe")
+    """The entry for a program's basename; letter case, a version at its end and ``.exe`` are ignored."""
+    name = plain_name(program)
     return _BY_NAME.get(name) or _BY_NAME.get(name.rstrip("0123456789.-"))
+
+
+def plain_name(program: str) -> str:
+    """A program's name without what Windows adds: directories with a backslash, ``.exe`` and its like."""
+    name = program.lower().rpartition("\\")[2]
+    stem, dot, ending = name.rpartition(".")
+    return stem if dot and ending in _ENDINGS else name
 
 
 def describe(program: str, arguments: Sequence[Argument], context: Context) -> Description:

@@ -98,17 +98,22 @@ def _starts_expression(word: str) -> bool:
     return (word.startswith("-") and len(word) > 1) or word in ("(", ")", "!", ",", "\\(", "\\!")
 
 
+_FD_EXECS: Final = frozenset(("-x", "-X", "--exec", "--exec-batch"))
+
+
 def _fd(parsed: Parsed, _context: Context) -> Description:
     """fd: PATTERN, then roots; -x and -X run a command that takes every word after it."""
-    words = parsed.operands
+    at = next((at for at, word in enumerate(parsed.words) if word.value in _FD_EXECS), len(parsed.words))
+    own = parsed.words[:at]
+    words = tuple(word for word in parsed.operands if any(word is each for each in own))
+    roots = (*parsed.values("search-path", "base-directory"), *words[1:]) or (literal("."),)
     if parsed.has("exec", "exec-batch"):
         return Description(
             known=True,
             operations=(Operation.SEARCH, Operation.EXECUTE),
-            targets=(Target(Access.LIST, literal("."), recursive=True),),
+            targets=tuple(Target(Access.LIST, word, recursive=True) for word in roots),
             details=("child-command",),
         )
-    roots = (*parsed.values("search-path", "base-directory"), *words[1:]) or (literal("."),)
     return Description(
         known=True,
         operations=(Operation.SEARCH,),
@@ -204,6 +209,7 @@ PROGRAMS: Final = (
         {
             "fd -e py x src": "search list:src/**",
             "fd x -x rm": "search execute list:./** +child-command",
+            "fd . /a -x rm -rf": "search execute list:/a/** +child-command",
             "fd": "search list:./**",
         },
     ),

@@ -5,6 +5,7 @@ Which forms of env, set, export and declare print values was measured with a can
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from latch_contracts.facts import Access, Operation
@@ -27,8 +28,18 @@ def _texts(parsed: Parsed) -> list[str]:
     return [word.value for word in parsed.words]
 
 
-def _printenv(_parsed: Parsed, _context: Context) -> Description:
-    return _DUMP
+_SECRET_NAME: Final = re.compile(
+    r"TOKEN|SECRET|PASS|KEY|CRED|AUTH|COOKIE|SESSION|PRIVATE|DSN|DATABASE_URL|_PAT\b|\0", re.IGNORECASE
+)
+
+
+def _names_secret(parsed: Parsed) -> bool:
+    """Whether a name among the operands is one of a secret, or not known."""
+    return any(_SECRET_NAME.search(word.value) for word in parsed.operands)
+
+
+def _printenv(parsed: Parsed, _context: Context) -> Description:
+    return Description(known=True) if parsed.operands and not _names_secret(parsed) else _DUMP
 
 
 def _set(parsed: Parsed, _context: Context) -> Description:
@@ -49,7 +60,7 @@ def _declare(parsed: Parsed, _context: Context) -> Description:
     if not parsed.operands and not parsed.has("i", "a", "A", "r", "n", "l", "u"):
         return _DUMP
     if parsed.has("p") and parsed.operands:
-        return _DUMP
+        return _DUMP if _names_secret(parsed) else Description(known=True)
     return Description(known=True, writes_stdout=False)
 
 
@@ -125,7 +136,10 @@ PROGRAMS: Final = (
         _printenv,
         {
             "printenv": "environment_read",
-            "printenv HOME": "environment_read",
+            "printenv HOME": "",
+            "printenv API_TOKEN": "environment_read",
+            "printenv HOME DB_PASSWORD": "environment_read",
+            "printenv $X": "environment_read",
             "printenv --version": "preview",
         },
     ),
@@ -157,7 +171,8 @@ PROGRAMS: Final = (
             "declare": "environment_read",
             "declare -p": "environment_read",
             "declare -x": "environment_read",
-            "declare -px A": "environment_read",
+            "declare -px A": "",
+            "declare -p API_TOKEN": "environment_read",
             "declare -x A=1": ">none",
             "declare -f": "",
             "declare -i n": ">none",

