@@ -121,3 +121,34 @@ def test_make_demo_goes_as_written(clone: Clone) -> None:
     assert "the agent is refused (exit code 2)" in said
     assert "pending → succeeded" in said
     assert "cut → cut" in said
+
+
+def test_a_wheel_holds_all_it_needs(clone: Clone, tmp_path: Path) -> None:
+    """The same hook line and the units, from an installed wheel instead of a checkout."""
+    made(clone.run("make", ".venv/.run"))
+    made(clone.run(".venv/bin/pip", "wheel", "-q", "--no-deps", "-w", str(tmp_path), "."))
+    (wheel,) = tmp_path.glob("*.whl")
+    made(clone.run(".venv/bin/python", "-m", "venv", str(tmp_path / "venv")))
+    made(clone.run(str(tmp_path / "venv" / "bin" / "pip"), "install", "-q", str(wheel)))
+    control = str(tmp_path / "venv" / "bin" / "latchctl")
+    (hook,) = (tmp_path / "venv").glob("lib/*/site-packages/latch_client/hook.py")
+    private = {
+        "HOME": str(tmp_path),
+        "XDG_CONFIG_HOME": str(tmp_path),
+        "LATCHD_RUNTIME_DIR": str(tmp_path / "r"),
+    }
+
+    made(clone.run(control, "up", **private))
+    try:
+        denied = clone.run(
+            str(tmp_path / "venv" / "bin" / "python"),
+            *("-IS", str(hook), "claudecode"),
+            stdin=PROPOSAL % (b"/", b"rm -rf ~", b"c1"),
+            **private,
+        )
+    finally:
+        made(clone.run(control, "down", **private))
+    units = made(clone.run(control, "install", "--systemd", "--dry-run", **private))
+
+    assert (denied.returncode, b'"permissionDecision":"deny"' in denied.stdout) == (2, True)
+    assert "latchd-hook.socket" in units
