@@ -3,7 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
 .DEFAULT_GOAL := help
-.PHONY: help run test demo setup bench lint live clean
+.DELETE_ON_ERROR:  # a .venv that was half made must not look like one
+.PHONY: help run test demo setup bench lint readme live clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-6s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -19,14 +20,17 @@ demo: $(VENV)/.run  ## replay a session through the real shim and a private daem
 
 setup: $(VENV)/.dev  ## the development tools as well
 
-bench: $(VENV)/.dev  ## the figures in docs/speed.md, measured here
+bench: $(VENV)/.run  ## the figures in docs/speed.md, measured here
 	@$(VENV)/bin/latchctl bench
 
 lint: $(VENV)/.dev  ## format, lint and both type checkers
-	@$(VENV)/bin/ruff format --check .
+	@$(VENV)/bin/ruff format --check daemon client contracts tests
 	@$(VENV)/bin/ruff check .
 	@$(VENV)/bin/mypy
 	@$(VENV)/bin/pyright --pythonpath $(PY)
+
+readme: $(VENV)/.dev  ## write the README's printed blocks anew
+	@$(PY) tests/architecture/readme.py
 
 live: $(VENV)/.dev  ## drive the real agent CLIs in a namespace without a network
 	@$(PY) -m pytest -q -m live tests/live

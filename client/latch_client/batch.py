@@ -11,7 +11,8 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO, Final
 
-from latch_contracts.strict_json import as_object
+from latch_contracts import strict_json
+from latch_contracts.errors import BadPayload
 
 MAX_LINE: Final = 16 * 1024 * 1024  # bytes; the largest frame a hook may send, and the same kind of text
 
@@ -38,11 +39,10 @@ def _answer(number: int, line: bytes | None, answer: Answer) -> dict[str, Any]:
     if line is None:
         return {"id": None, "error": f"line {number} is longer than {MAX_LINE} bytes"}
     try:
-        row = as_object(json.loads(line))
-    except (ValueError, RecursionError) as error:
-        return {"id": None, "error": f"line {number} is not JSON: {_one_line(error)}"}
-    if row is None:
-        return {"id": None, "error": f"line {number} is not a JSON object"}
+        row = strict_json.loads(line)
+    except BadPayload as error:
+        member = "" if error.field == "payload" else f" `{error.field}`"
+        return {"id": None, "error": f"line {number}{member} {error.why}"}
     try:
         answered = answer(row)
         json.dumps(answered)

@@ -58,6 +58,7 @@ class Parser(argparse.ArgumentParser):
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command. The exit code: 0 done, 1 failed, 2 wrong usage, others as the command says."""
+    _replace_closed_streams()
     _survive_encoding(sys.stdout)
     words = list(sys.argv[1:] if argv is None else argv)
     try:
@@ -69,9 +70,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         complain(str(error))
         return FAILED
     except BrokenPipeError:
-        _forget_stdout()
+        _let_go_of_stdout()
         return DONE
+    except UnicodeEncodeError:
+        complain("an argument is not UTF-8")
+        return USAGE
     except OSError as error:
+        _let_go_of_stdout()
         where = f"`{error.filename}`: " if error.filename else ""
         complain(f"{where}{(error.strerror or str(error)).lower()}")
         return FAILED
@@ -114,6 +119,8 @@ def _chosen(words: Sequence[str]) -> int:
             return DONE
         case [name, *_] if name in COMMANDS:
             return _run_command(name, words)
+        case [option, *_] if option.startswith("-"):
+            raise UsageError(f"`{option}` stands before the command; see `latchctl --help`")
         case [name, *_]:
             raise UsageError(f"there is no command `{name}`{_meant(name)}; see `latchctl --help`")
         case _:
@@ -122,9 +129,12 @@ def _chosen(words: Sequence[str]) -> int:
 
 def _run_command(name: str, words: Sequence[str]) -> int:
     try:
-        arguments = parser_of(name).parse_args(words)
+        arguments, left = parser_of(name).parse_known_args(words)
     except SystemExit as done:  # --help has been printed
         return int(done.code or 0)
+    if left:
+        quoted = "; a command is one argument, in quotes" if "shell_command" in arguments else ""
+        raise UsageError(f"unrecognized arguments: {' '.join(left)}{quoted}; see `latchctl {name} --help`")
     return int(arguments.func(arguments))
 
 
@@ -150,12 +160,23 @@ def _survive_encoding(stream: object) -> None:
         stream.reconfigure(errors="backslashreplace")  # pyright: ignore[reportUnknownMemberType]
 
 
-def _forget_stdout() -> None:
-    """The reader of our pipe has left; without this the interpreter complains while it ends."""
-    with contextlib.suppress(OSError, ValueError):
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, sys.stdout.fileno())
-        os.close(nowhere)
+def _replace_closed_streams() -> None:
+    """A standard stream that is closed becomes /dev/null, or the next file opened would take its number."""
+    for number, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
+        if getattr(sys, name) is None:
+            os.open(os.devnull, os.O_RDWR)  # the lowest free number: this one
+            setattr(sys, name, open(number, mode, encoding="utf-8", closefd=False))  # noqa: SIM115
+
+
+def _let_go_of_stdout() -> None:
+    """What can't be written to stdout is given up; or the interpreter complains of it while it ends."""
+    try:
+        sys.stdout.flush()
+    except (OSError, ValueError):
+        with contextlib.suppress(OSError, ValueError):
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, sys.stdout.fileno())
+            os.close(nowhere)
 
 
 if __name__ == "__main__":

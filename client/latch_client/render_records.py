@@ -1,6 +1,6 @@
 """One record as one line for a person: time, what kind, about what, and why.
 
-`12:30:01 ✗ deny   Bash  rm -rf ~  fs.delete-outside — reason`
+`12:30:01 ✗ deny   Bash  rm -rf ~  [fs.delete-outside] in …`
 """
 
 from __future__ import annotations
@@ -54,6 +54,13 @@ def line(record: Record, *, colour: bool = False, zone: tzinfo | None = None, da
     return f"{time} {paint(f'{mark} {label:<7}', style)} {text}".rstrip()
 
 
+def why(rule: str, reason: str) -> str:
+    """Rule and reason; a reason of the guard's own begins with its rule, which is then said once."""
+    if reason.startswith(f"[{rule}]"):
+        return printable(reason)
+    return printable(f"{rule} — {reason}" if reason else rule)
+
+
 def _parts(record: Record, paint: Paint) -> tuple[tuple[str, Style], str, str]:
     """The mark with its colour, the word for the kind, and the rest of the line."""
     match record:
@@ -93,7 +100,7 @@ def _verdict(record: VerdictRecord, paint: Paint) -> Iterator[str]:
     if record.head:
         yield paint(printable(record.head), Style.STRONG)
     if record.rule:
-        yield printable(f"{record.rule} — {record.reason}" if record.reason else record.rule)
+        yield why(record.rule, record.reason)
     elif record.findings:
         rules = dict.fromkeys(finding.rule for finding in record.findings)
         yield printable(f"noticed {', '.join(rules)}")

@@ -60,8 +60,8 @@ def start(
     """
     if (running := holder(places)) is not None:
         return running, False
-    for directory in (places.runtime, places.state):
-        Path(directory).mkdir(mode=0o700, parents=True, exist_ok=True)
+    for directory in (places.state, places.runtime):  # in this order: the second may lie in the first,
+        Path(directory).mkdir(mode=0o700, parents=True, exist_ok=True)  # and parents get no mode of ours
     log = Path(places.state) / "latchd.log"
     notices = f"{places.runtime}/n{os.getpid()}"  # not longer than the sockets' own names
     with contextlib.ExitStack() as stack:

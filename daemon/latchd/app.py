@@ -82,6 +82,7 @@ async def serve(parts: Parts, *, task_status: trio.TaskStatus[str] = trio.TASK_S
             await logging.start(logs.follow, hub, parts.log)
             async with trio.open_nursery() as duties:
                 await duties.start(scheduler.run, parts.notifier)
+                duties.start_soon(server.tell_of_faults)
                 deaf = await _connected(parts, server, until_told_to_stop)
                 hub.publish(engine.health(engine.health_word, f"latchd {parts.version} stopped"))
                 duties.cancel_scope.cancel()

@@ -8,10 +8,7 @@ crash between the two leaves a record without an answer, never an answer without
 
 from __future__ import annotations
 
-import contextlib
 import hmac
-from collections import Counter
-from collections.abc import Generator
 from pathlib import Path
 
 import msgspec
@@ -38,11 +35,12 @@ from latch_contracts.wire import VERSION, CallView, HookReply, HookRequest, Sess
 from latchd import views
 from latchd.clock import Clock
 from latchd.installs import Installs
-from latchd.judging import Bindings, Judge
+from latchd.judging import Bindings, Judge, Judged
 from latchd.keys import Keys, load_or_create
+from latchd.logbook import UNWRITABLE, Logbook
 from latchd.policy import Policy
 from latchd.proposing import Proposals
-from latchd.recording import common, identify
+from latchd.recording import Identity, common, identify
 from latchd.redact import head
 from latchd.settling import Results
 from latchd.store import database
@@ -51,6 +49,15 @@ from latchd.store.store import Bounds, Store
 from latchd.windows import Instant, remaining_ms
 
 _SWEEP_MS = 60_000  # how often bounds are enforced when nothing else wakes the scheduler
+_BACKLOG_MS = 100  # and how often while more is over them than one batch takes
+_SETTINGS = frozenset({"user_settings", "project_settings", "local_settings", "policy_settings", "skills"})
+_UNRECORDABLE = Verdict(
+    action=Action.DENY,
+    rule=UNWRITABLE,
+    participant="floor",
+    reason=f"[{UNWRITABLE}]: latchd can't record this call, so it can't pass. "
+    "Run `latchctl status` to see why.",
+)
 
 
 class Handled(msgspec.Struct, frozen=True):
@@ -73,11 +80,13 @@ class Engine:
         self._home = home
         self.token: str | None = None  # what a request must carry, when the user wants one
         self._swept_ms = clock.wall_ms()
+        self._sweep_ms = _SWEEP_MS
         # No pending call is older than this; None = nothing is pending. A lower bound is enough: the
         # scheduler comes early once, and looks again.
         self._oldest = self._oldest_pending()
-        self.counters: Counter[str] = Counter()
-        self.degraded: dict[str, str] = {}  # cause -> what a person should know
+        self._log = Logbook(store, clock)
+        self.counters = self._log.counters
+        self.degraded = self._log.degraded
         self.adopt(policy)
 
     @classmethod
@@ -92,7 +101,9 @@ class Engine:
             Store(opened), keys, policy, clock, Installs(Path(places.installs)), home=home or str(Path.home())
         )
         if opened.moved_aside:
-            engine.degraded["corrupt"] = f"a corrupt database was moved aside to {opened.moved_aside}"
+            note = f"a corrupt database was moved aside to `{opened.moved_aside}` and a new one started"
+            engine.degraded["corrupt"] = note
+            engine.health("degraded", note)
         return engine
 
     def adopt(self, policy: Policy) -> None:
@@ -171,7 +182,7 @@ class Engine:
         denial = DenialRecord(
             at_ms=record.at_ms, connector=record.connector, rule=f"floor.{code}", participant="floor"
         )
-        records = self._append(record, denial)
+        records = self._log.append(*((record,) if request.probe else (record, denial)))
         return Handled(_reply(connector.render(event, verdict, version)), records)
 
     def _proposal(
@@ -182,7 +193,10 @@ class Engine:
         def seen(path: str) -> bytes | None:
             return self._store.seen_file(identity.session, self._keys.path(identity.session, path))
 
+        told: list[Record] = []
+        judged: Judged | None = None
         try:
+            told = self._log.catch_up()
             judged = self._judge.judge(event, seen, connector.contract)
             verdict, records = self._proposals.propose(
                 connector.contract,
@@ -195,44 +209,42 @@ class Engine:
                 latency_us=self._clock.monotonic_us() - started,
             )
         except StoreError as error:
-            return self._unrecordable(connector, event, version, error)
-        self._recovered()
+            judged = judged or self._judge.judge(event, lambda _: None, connector.contract)
+            verdict = self._unrecordable(connector, identity, judged.verdict, error, probe=request.probe)
+            return Handled(_reply(connector.render(event.event, verdict, version)), told)
         if self._oldest is None and any(
             isinstance(record, VerdictRecord) and record.state is State.PENDING for record in records
         ):
             self._oldest = self._now()
         self.counters[f"verdict_{verdict.action.value}"] += 1
-        return Handled(_reply(connector.render(event.event, verdict, version)), records)
+        return Handled(_reply(connector.render(event.event, verdict, version)), told + records)
 
     def _unrecordable(
-        self, connector: Connector, event: HookEvent, version: str, error: StoreError
-    ) -> Handled:
-        """No record, no pass: the floor denies, unless the user chose to fail open."""
-        self.counters["store_errors"] += 1
-        self.degraded["store"] = f"the last event could not be recorded: {error}"
-        if self.policy.fails_open(connector.contract.connector):
-            self.counters["failed_open"] += 1
-            return Handled(_reply(connector.silence()), [])
-        verdict = Verdict(
-            action=Action.DENY,
-            rule="floor.record-unwritable",
-            participant="floor",
-            reason="[floor.record-unwritable]: latchd can't record this call, so it can't pass. "
-            "Run `latchctl status` to see why.",
-        )
-        return Handled(_reply(connector.render(event.event, verdict, version)), [])
+        self, connector: Connector, identity: Identity, verdict: Verdict, error: StoreError, *, probe: bool
+    ) -> Verdict:
+        """No record, no pass: the floor denies. Who chose to fail open gets the guard's own verdict."""
+        fails_open = self.policy.fails_open(connector.contract.connector)
+        if probe:
+            self._log.failed("recording a probe", error)
+        else:
+            let_through = fails_open and verdict.action is not Action.DENY
+            self._log.refused(identity, error, let_through=let_through)
+            self.counters["failed_open"] += let_through
+        return verdict if fails_open else _UNRECORDABLE
 
     def _config_change(self, connector: Connector, event: HookEvent, version: str) -> Handled:
         why = self._installs.change_refused(event.connector, event.config_source, event.config_path)
         identity = identify(self._keys, event)
+        clear = self.policy.redaction != "none"
+        known = event.config_source in _SETTINGS
         record = ConfigRecord(
             **common(event, identity, self.policy.redaction, self._clock.wall_ms()),
-            source=head(event.config_source, 40),
-            path="" if self.policy.redaction == "none" else head(event.config_path),
+            source=head(event.config_source, 40) if clear or known else "",
+            path=head(event.config_path) if clear else "",
             refused=bool(why),
-            why=why,
+            why=head(why, 300) if clear else "",
         )
-        records = self._append(record)
+        records = self._log.append(record)
         if not why:
             return Handled(_reply(connector.silence()), records)
         self.counters["config_refused"] += 1
@@ -241,55 +253,61 @@ class Engine:
 
     def _settle(self, connector: Connector, event: HookEvent, version: str) -> list[Record]:
         identity = identify(self._keys, event)
+        told: list[Record] = []
         try:
-            records = self._results.settle(connector.contract, event, identity, version, self._now())
+            told = self._log.catch_up()
+            return told + self._results.settle(connector.contract, event, identity, version, self._now())
         except StoreError as error:
-            self.counters["store_errors"] += 1
-            self.degraded["store"] = f"the last event could not be recorded: {error}"
-            return []
-        self._recovered()
-        return records
+            self._log.dropped(event, identity, error)
+            return told
 
     # what has no hook call behind it
 
     def fault(self, code: str, detail: str, connector: str = "") -> list[Record]:
         """Something went wrong at the rim; ``detail`` must hold nothing of a payload."""
         self.counters[f"fault_{code}"] += 1
-        return self._append(
+        return self._log.append(
             FaultRecord(at_ms=self._clock.wall_ms(), connector=connector, code=code, detail=detail)
         )
 
     def gap(self, what: str, *, count: int, detail: str) -> list[Record]:
         self.counters[f"gap_{what}"] += count
-        return self._append(GapRecord(at_ms=self._clock.wall_ms(), what=what, count=count, detail=detail))
+        return self._log.append(GapRecord(at_ms=self._clock.wall_ms(), what=what, count=count, detail=detail))
 
     def health(self, health: str, note: str) -> list[Record]:
-        return self._append(HealthRecord(at_ms=self._clock.wall_ms(), health=health, note=note))
+        return self._log.append(HealthRecord(at_ms=self._clock.wall_ms(), health=health, note=note))
 
     def lifecycle(self, note: str) -> list[Record]:
-        return self._append(LifecycleRecord(at_ms=self._clock.wall_ms(), note=note))
+        return self._log.append(LifecycleRecord(at_ms=self._clock.wall_ms(), note=note))
 
     # time
 
     def expire(self) -> list[Record]:
         """Expire what is over its window and prune what is over its bound. Changes no decision."""
+        records: list[Record] = []
         try:
-            records = self._results.expire(self._now())
+            records += self._log.catch_up()
+            records += self._results.expire(self._now())
             self._oldest = self._oldest_pending()
-            if self._clock.wall_ms() - self._swept_ms >= _SWEEP_MS or self._swept_ms > self._clock.wall_ms():
-                self._swept_ms = self._clock.wall_ms()
-                with self._store.database.transaction():
-                    self._store.prune(self._bounds, self._swept_ms)
+            self._sweep()
         except StoreError as error:
-            self.degraded["store"] = f"the last sweep failed: {error}"
-            return []
+            self._log.failed("the last sweep", error)
         return records
+
+    def _sweep(self) -> None:
+        wall_ms = self._clock.wall_ms()
+        if 0 <= wall_ms - self._swept_ms < self._sweep_ms:
+            return
+        self._swept_ms = wall_ms
+        with self._store.database.transaction():
+            more = self._store.prune(self._bounds, wall_ms)
+        self._sweep_ms = _BACKLOG_MS if more else _SWEEP_MS
 
     def next_deadline_ms(self) -> int:
         """Milliseconds until ``expire`` has something to do, at most until the next sweep."""
         if self._oldest is None:
-            return _SWEEP_MS
-        return min(_SWEEP_MS, remaining_ms(self._oldest, self._now(), self.policy.pending_ms))
+            return self._sweep_ms
+        return min(self._sweep_ms, remaining_ms(self._oldest, self._now(), self.policy.pending_ms))
 
     def _oldest_pending(self) -> Instant | None:
         rows = self._store.pending(1)
@@ -300,19 +318,8 @@ class Engine:
         database.checkpoint(self._store.database.path)
 
     def verify(self) -> list[Record]:
-        """Notice that the database file was taken away under us; a record when that changed."""
-        gone = not self._store.database.is_in_place()
-        if gone == ("unlinked" in self.degraded):
-            return []
-        if gone:
-            self.degraded["unlinked"] = (
-                "the database file was removed or replaced; restart latchd to record again"
-            )
-            return [
-                HealthRecord(at_ms=self._clock.wall_ms(), health="degraded", note=self.degraded["unlinked"])
-            ]
-        del self.degraded["unlinked"]
-        return self.health(self.health_word, "the database file is back in place")
+        """Notice that the database was taken away or damaged under us, and start a new one."""
+        return self._log.verify()
 
     # reading
 
@@ -334,23 +341,6 @@ class Engine:
 
     def _now(self) -> Instant:
         return Instant(self._clock.boot_id(), self._clock.boot_ns(), self._clock.wall_ms())
-
-    def _recovered(self) -> None:
-        self.degraded.pop("store", None)
-
-    def _append(self, *records: Record) -> list[Record]:
-        """Records of their own transaction; [] when the store can't, which ``status`` then says."""
-        with self._degrading(), self._store.database.transaction():
-            return [self._store.append_record(record) for record in records]
-        return []
-
-    @contextlib.contextmanager
-    def _degrading(self) -> Generator[None]:
-        try:
-            yield
-        except StoreError as error:
-            self.counters["store_errors"] += 1
-            self.degraded["store"] = f"a record could not be written: {error}"
 
 
 def _reply(rendered: Rendered) -> HookReply:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import stat
 from pathlib import Path
 
 import msgspec
@@ -54,7 +56,7 @@ class Installs:
             return ""  # the agent does not let a hook refuse its administrator
         entry = self.entry(connector)
         body = _read(Path(path))
-        ours = entry is not None and entry.settings and Path(entry.settings) == Path(path)
+        ours = entry is not None and entry.settings != "" and _real(entry.settings) == _real(path)
         if body is None:
             return "the settings file that held latchd's hooks is gone or unreadable" if ours else ""
         if ours and entry is not None:
@@ -65,9 +67,26 @@ class Installs:
 
 
 def _read(path: Path) -> bytes | None:
+    """A regular file's bytes; None for everything else. The path is the payload's: a pipe or a device
+    named there must not hold up the daemon."""
     try:
-        if path.stat().st_size > _MAX_SETTINGS:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
+    except (OSError, ValueError):  # ValueError: a NUL in the path
+        return None
+    try:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode) or status.st_size > _MAX_SETTINGS:
             return None
-        return path.read_bytes()
+        with os.fdopen(os.dup(descriptor), "rb") as file:
+            return file.read(_MAX_SETTINGS)
     except OSError:
         return None
+    finally:
+        os.close(descriptor)
+
+
+def _real(path: str) -> str:
+    try:
+        return os.path.realpath(path)
+    except (OSError, ValueError):
+        return path

@@ -11,6 +11,7 @@ import enum
 import msgspec
 
 from latch_contracts.outcome import Outcome, State
+from latch_contracts.verdict import Action
 from latchd.lifecycle import OUTCOME_SIGNALS, Signal, is_final
 from latchd.store.store import CallRow
 from latchd.windows import Instant, is_expired
@@ -78,7 +79,9 @@ def settle(
     if row.state is State.DENIED:
         ran = outcome in (Outcome.SUCCEEDED, Outcome.FAILED, Outcome.CANCELLED, Outcome.UNKNOWN)
         return Settlement(
-            None, "the call had been denied", "denied-call-executed" if ran and row.rule else ""
+            None,
+            "the call had been denied",
+            "denied-call-executed" if ran and row.action is Action.DENY else "",
         )
     if is_final(row.state):
         return Settlement(None, f"the call was already {row.state.value}")

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import posixpath
+import stat
 from pathlib import Path
 from typing import Final
 
 from latchd.policy import MAX_CONFIG_BYTES, Policy, PolicyError, tighten
 
 NAME: Final = ".latchd.toml"
-_DEEPEST: Final = 32  # directories looked at, from the working directory up
+# A file that is not there is no wish; one that is there and can't be looked at may be one.
+_ABSENT: Final = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG, errno.EACCES})
 _KEPT: Final = 256  # project files remembered; more than anyone works in between two restarts
 
 
@@ -26,20 +29,23 @@ class Projects:
         if not cwd.startswith("/"):
             return self._policy
         place: str = posixpath.normpath(cwd)
-        for _ in range(_DEEPEST):
+        while True:
             path = posixpath.join(place, NAME)
             try:
                 status = os.stat(path)  # noqa: PTH116 (a Path object per probe costs more than the probe)
-            except (OSError, ValueError):
-                if place == "/":
-                    break
+            except (OSError, ValueError) as error:
+                if isinstance(error, OSError) and error.errno not in _ABSENT:
+                    raise PolicyError(f"`{path}`: {(error.strerror or 'unreadable').lower()}") from error
+                if place in ("/", "//"):
+                    return self._policy
                 place = posixpath.dirname(place)
                 continue
+            if not stat.S_ISREG(status.st_mode):  # reading a pipe would wait for ever
+                raise PolicyError(f"`{path}` is not a regular file")
             found = self._policy_of(Path(path), (status.st_mtime_ns, status.st_size, status.st_ino))
             if isinstance(found, PolicyError):
                 raise found
             return found
-        return self._policy
 
     def _policy_of(self, path: Path, stamp: tuple[int, int, int]) -> Policy | PolicyError:
         known = self._read.get(str(path))
@@ -47,7 +53,7 @@ class Projects:
             return known[1]
         policy: Policy | PolicyError
         try:
-            with path.open("rb") as file:
+            with os.fdopen(os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK), "rb") as file:
                 policy = tighten(self._policy, file.read(MAX_CONFIG_BYTES + 1))
         except PolicyError as error:
             policy = PolicyError(f"`{path}`: {error}")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from latch_contracts.contract import Compatibility, Contract, Level, Route
 from latch_contracts.events import HookEvent
 from latch_contracts.outcome import State
@@ -51,12 +53,14 @@ class Proposals:
         fingerprint = self._keys.content(event.fingerprint)
         policy = self._bindings.of(contract, version)
         verdict = judged.verdict
+        records: list[Record] = []
         try:
             with self._store.database.transaction():
                 row = self._store.call(identity.session, identity.call) if pairable else None
                 admission = admit(row, fingerprint, pairable=pairable)
-                if admission is Admission.REPLAY and row is not None:
-                    return _replayed(row, verdict, policy), []
+                overruled = admission is Admission.REPLAY and row is not None and _is_stricter(verdict, row)
+                if admission is Admission.REPLAY and row is not None and not overruled:
+                    return _replayed(row, verdict), []
                 state = None
                 if admission is Admission.OPEN:
                     state = State.DENIED if verdict.action is Action.DENY else State.PENDING
@@ -73,16 +77,21 @@ class Proposals:
                     status=judged.facts.status.value,
                     state=state,
                     probe=probe,
-                    note=_note(admission, contract, compatibility, event, probe=probe),
+                    note=OVERRULED
+                    if overruled
+                    else _note(admission, contract, compatibility, event, probe=probe),
                     latency_us=latency_us,
                     policy=shown(policy),
                 )
-                records: list[Record] = [self._store.append_record(record, identity.name)]
+                records.append(self._store.append_record(record, identity.name))
                 seq = records[0].seq
                 if not probe:
                     self._store.touch_session(identity.session, event.connector, now.wall_ms, seq)
                 if compatibility is Compatibility.UNKNOWN and not probe:
                     self._store.cut_pending(identity.session, None, seq, fingerprint)
+                if overruled:
+                    rule = verdict.rule or ""
+                    self._store.overrule(identity.session, identity.call, verdict.action, rule, seq)
                 if admission is Admission.CONFLICT and row is not None:
                     self._store.close_call(row, after(row.state, Signal.CONFLICT), seq, fingerprint)
                 if state is not None:
@@ -104,7 +113,7 @@ class Proposals:
                         )
                     )
                     records += self._evict(event, identity, seq, now)
-                if verdict.action is Action.DENY:
+                if verdict.action is Action.DENY and not probe:  # a probe refuses no call
                     denial = DenialRecord(
                         **common(event, identity, self._policy.redaction, now.wall_ms),
                         rule=verdict.rule or "",
@@ -115,9 +124,10 @@ class Proposals:
             # INVARIANT (a failed commit is not an answer): what the disk holds is unknown until it
             # is read again. Only a row that is really there lets the verdict stand.
             row = self._store.call(identity.session, identity.call) if pairable else None
-            if row is None or row.fingerprint != fingerprint:
+            if row is None or row.fingerprint != fingerprint or _is_stricter(verdict, row):
                 raise
-            return _replayed(row, verdict, policy), []
+            mine = records != [] and row.opened_seq == records[0].seq
+            return _replayed(row, verdict), records if mine else []
         return verdict, records
 
     def _evict(self, event: HookEvent, identity: Identity, seq: int, now: Instant) -> list[Record]:
@@ -130,14 +140,21 @@ class Proposals:
         return [self._store.append_record(record)]
 
 
-def _replayed(row: CallRow, verdict: Verdict, policy: bytes) -> Verdict:
-    """The stored answer, with today's words where they speak of the same rule.
+OVERRULED: Final = "this very call was answered more mildly before; the policy or the disk has changed"
 
-    After a policy change the stricter of then and now stands: a redelivery never lifts a denial.
+
+def _is_stricter(verdict: Verdict, row: CallRow) -> bool:
+    """Whether today's answer to a redelivery is stricter than the first: then it stands, and is recorded.
+
+    Ids come from the model, so a redelivery may be a second call. It never lifts a denial, and what
+    would not be let through today is not let through on yesterday's word.
     """
     order = (Action.ALLOW, Action.ASK, Action.DENY)
-    if row.policy != policy and order.index(verdict.action) > order.index(row.action):
-        return verdict
+    return order.index(verdict.action) > order.index(row.action)
+
+
+def _replayed(row: CallRow, verdict: Verdict) -> Verdict:
+    """The stored answer, with today's words where they speak of the same rule."""
     if verdict.action is row.action and (verdict.rule or "") == row.rule:
         return verdict
     if row.action is Action.ALLOW:

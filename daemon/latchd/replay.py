@@ -14,6 +14,7 @@ from latch_contracts.wire import Watch
 from latchd.hub import Filter
 
 PAGE: Final = 256  # about 1 ms to read and decode
+_LAST: Final = 2**63 - 1  # the largest sequence that SQLite can be asked about
 
 
 class Stored(Protocol):
@@ -29,7 +30,7 @@ class Replay:
         self._stored = stored
         self._watch = watch
         self._wanted = Filter.of(watch)
-        self.cursor: int = stored.newest_seq() if watch.cursor < 0 else watch.cursor
+        self.cursor: int = stored.newest_seq() if watch.cursor < 0 else min(watch.cursor, _LAST)
 
     def pages(self) -> Iterator[list[Record]]:
         """What the watch asks for, oldest first; pages may be empty.
@@ -40,8 +41,7 @@ class Replay:
         if self._watch.cursor < 0:
             return
         if not self._watch.follow and self._watch.limit > 0:
-            yield from self._newest(self._watch.limit)
-            return
+            yield from self._skip_to_newest(self._watch.limit)
         end = None if self._watch.follow else self._stored.newest_seq()
         while end is None or self.cursor < end:
             page = self._stored.records_after(self.cursor, PAGE)
@@ -55,20 +55,22 @@ class Replay:
             self.cursor = page[-1].seq if page else max(self.cursor, end or 0)
             yield wanted
 
-    def _newest(self, limit: int) -> Iterator[list[Record]]:
-        """The newest ``limit`` that match: found in windows from the end backwards, told in order."""
-        end = high = self._stored.newest_seq()
-        found: list[list[Record]] = []
-        while limit > 0 and high > self.cursor:
+    def _skip_to_newest(self, limit: int) -> Iterator[list[Record]]:
+        """Move the cursor before the newest ``limit`` that match, looking from the end backwards.
+
+        They are only counted here and read again to be sent: a history must not be held in memory.
+        """
+        high = self._stored.newest_seq()
+        while high > self.cursor:
             low = max(self.cursor, high - PAGE)
             page = [record for record in self._stored.records_after(low, PAGE) if record.seq <= high]
-            wanted = [record for record in page if self._wanted.takes(record)][-limit:]
-            found.append(wanted)
+            wanted = [record.seq for record in page if self._wanted.takes(record)]
+            if len(wanted) >= limit:
+                self.cursor = wanted[-limit] - 1
+                return
             limit -= len(wanted)
             high = low
             yield []
-        self.cursor = max(self.cursor, end)
-        yield from reversed(found)
 
 
 def _pruned(first: int, following: Record) -> Record:

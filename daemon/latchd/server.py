@@ -87,6 +87,7 @@ class Server:
         self._draining = False
         self._faults_left = FAULTS_PER_MINUTE
         self._faults_until = trio.current_time()
+        self._unrecorded = Bell()
         self.counters: Counter[str] = Counter()
 
     def hook_listener(self, listener: socket.socket) -> peers.Slotted:
@@ -104,6 +105,16 @@ class Server:
             scope.cancel()
         for reader in self._readers:
             reader.end()
+
+    async def tell_of_faults(self) -> None:
+        """Until cancelled: at the end of a minute that had too many faults, and at the end, say how many."""
+        try:
+            while True:
+                await self._unrecorded.wait()
+                await trio.sleep_until(self._faults_until)
+                self._next_minute()
+        finally:
+            self._next_minute()
 
     async def hook(self, stream: trio.SocketStream) -> None:
         """Serve one connection of the hook socket to its end."""
@@ -239,17 +250,21 @@ class Server:
 
     def _fault(self, refusal: Refusal) -> None:
         self.counters[f"refused_{refusal.code}"] += 1
-        now = trio.current_time()
-        if now >= self._faults_until:
-            unrecorded = -min(self._faults_left, 0)
-            self._faults_left = FAULTS_PER_MINUTE
-            self._faults_until = now + 60
-            if unrecorded:
-                detail = "more faults came in a minute than are recorded one by one"
-                self._publish(self._engine.gap("faults", count=unrecorded, detail=detail))
+        if trio.current_time() >= self._faults_until:
+            self._next_minute()
         self._faults_left -= 1
         if self._faults_left >= 0:
             self._publish(self._engine.fault(refusal.code, refusal.detail))
+        else:
+            self._unrecorded.ring()
+
+    def _next_minute(self) -> None:
+        unrecorded = -min(self._faults_left, 0)
+        self._faults_left = FAULTS_PER_MINUTE
+        self._faults_until = trio.current_time() + 60
+        if unrecorded:
+            detail = "more faults came in a minute than are recorded one by one"
+            self._publish(self._engine.gap("faults", count=unrecorded, detail=detail))
 
     def _publish(self, records: list[Record]) -> None:
         self._hub.publish(records)

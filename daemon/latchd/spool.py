@@ -17,9 +17,11 @@ import msgspec
 
 from latch_contracts.records import Record
 from latchd.engine_port import Journal
+from latchd.redact import head
 
 MAX_BYTES: Final = 1 << 20  # the shims stop there too
 _MAX_TEXT: Final = 200
+MAX_KINDS: Final = 64  # a record each; real spools have one or two kinds of line, anybody can write one
 
 
 class Line(msgspec.Struct, frozen=True):
@@ -81,10 +83,15 @@ def _tell(content: bytes, journal: Journal) -> list[Record]:
             junk += 1
             continue
         what = "oversize" if line.why.startswith("too-large") else "unreachable"
-        found[what, _printable(f"{line.connector} {line.event or 'proposal'}: {line.why}")] += 1
+        found[what, head(f"{line.connector} {line.event or 'proposal'}: {line.why}", _MAX_TEXT)] += 1
     records: list[Record] = []
-    for (what, detail), count in found.items():
+    kinds = found.most_common()
+    for (what, detail), count in kinds[:MAX_KINDS]:
         records += journal.gap(what, count=count, detail=detail)
+    if rest := sum(count for _, count in kinds[MAX_KINDS:]):
+        records += journal.gap(
+            "unreachable", count=rest, detail="more kinds of line than are told one by one"
+        )
     if junk:
         records += journal.gap("unreachable", count=junk, detail="lines of the spool that can't be read")
     if len(content) > MAX_BYTES:
@@ -93,7 +100,3 @@ def _tell(content: bytes, journal: Journal) -> list[Record]:
 
 
 _line: Final = msgspec.json.Decoder(Line)
-
-
-def _printable(text: str) -> str:
-    return "".join(c if c.isprintable() else "?" for c in text[:_MAX_TEXT])

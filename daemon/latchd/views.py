@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from latch_contracts.connectors import CONNECTORS
 from latch_contracts.facts import Operation
 from latch_contracts.wire import VERSION, CallView
 from latchd.keys import Keys, shown
+from latchd.redact import shown_id
 from latchd.store.store import CallRow, Store
 
 _OPERATIONS = tuple(Operation)
+_LONGEST_ID: Final = 512  # bytes; no connector joins by a longer one
+# Ids come from models: one may be used without end, and an answer has to fit into a frame.
+_SHOWN: Final = 256
 
 
 def operation_mask(operations: frozenset[Operation]) -> int:
@@ -23,11 +27,13 @@ def operations_of(mask: int) -> list[str]:
 
 
 def show(store: Store, keys: Keys, call_id: str) -> CallView:
-    """Every row and record under this call id, whatever agent and session; empty lists when none."""
+    """The rows and the newest records under this call id, whatever agent and session; empty when none."""
+    if len(call_id.encode("utf-8")) > _LONGEST_ID:
+        return CallView(VERSION, shown_id(call_id), [], [])
     names = [keys.call_name(connector, call_id) for connector in CONNECTORS]
-    rows = [row for name in names for row in store.calls_named(name)]
-    records = [record for name in names for record in store.records_named(name)]
-    records.sort(key=lambda record: record.seq)
+    rows = [row for name in names for row in store.calls_named(name, _SHOWN)]
+    records = [record for name in names for record in store.records_named(name, _SHOWN)]
+    records = sorted(records, key=lambda record: record.seq)[-_SHOWN:]
     return CallView(VERSION, call_id, [_state(store, row) for row in rows], records)
 
 

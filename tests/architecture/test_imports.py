@@ -53,6 +53,8 @@ FORBIDDEN: Final[dict[str, dict[str, str]]] = {
     "latchd.policy": dict.fromkeys(WORLD, PURE),
     "latchd.tool_facts": dict.fromkeys(WORLD, PURE),
     "latchd.files": dict.fromkeys(WORLD, PURE),
+    "latchd.artifacts": dict.fromkeys(WORLD, PURE),
+    "latchd.chains": dict.fromkeys(WORLD, PURE),
     "latchd.session": dict.fromkeys(WORLD, PURE),
     "latchd.hub": dict.fromkeys(WORLD, "subscribers are queues of values; the rim waits for them"),
     "latchd.engine": {

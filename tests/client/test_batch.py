@@ -33,12 +33,15 @@ def test_every_line_has_its_answer_in_order(
 @pytest.mark.parametrize(
     ("line", "error"),
     [
-        (b"{", "line 2 is not JSON: Expecting property name"),
-        (b"", "line 2 is not JSON: Expecting value"),
+        (b"{", "line 2 is not JSON: expecting property name"),
+        (b"", "line 2 is empty"),
         (b"[1]", "line 2 is not a JSON object"),
-        (b"\xff", "line 2 is not JSON: 'utf-8' codec can't decode"),
-        (b"[" * 100_000, "line 2 is not JSON: maximum recursion depth"),
-        (b'{"n": ' + b"9" * 5000 + b"}", "line 2 is not JSON: Exceeds the limit"),
+        (b"\xff", "line 2 is not UTF-8 at byte 0"),
+        (b"[" * 100_000, "line 2 is nested too deeply"),
+        (b'{"n": ' + b"9" * 5000 + b"}", "line 2 holds a number that is too long to be read"),
+        (b'{"command": "ls", "command": "rm"}', "line 2 `command` appears twice in one object"),
+        (b'{"command": "\\ud800"}', "line 2 `command` holds a lone surrogate"),
+        (b'{"id": NaN, "command": "ls"}', "line 2 holds NaN, which is not JSON"),
         (b'{"command": 5}', "line 2 can't be judged: object of type 'int' has no len()"),
         (b"{}", "line 2 can't be judged: 'command'"),
     ],
@@ -63,14 +66,6 @@ def test_a_line_that_is_too_long_is_not_held(
     assert answers(text, monkeypatch, capsys) == [
         {"id": None, "error": "line 1 is longer than 30 bytes"},
         {"id": 2, "length": 2},
-    ]
-
-
-def test_a_lone_surrogate_survives_the_round_trip(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert answers(b'{"id": "\\ud800", "command": "\\ud800"}', monkeypatch, capsys) == [
-        {"id": "\ud800", "length": 1}
     ]
 
 

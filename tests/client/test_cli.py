@@ -72,7 +72,7 @@ def test_a_mistyped_command_gets_a_hint(capsys: pytest.CaptureFixture[str]) -> N
 def test_a_wrong_option_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert (main(["status", "--jsno"]), capsys.readouterr().err) == (
         2,
-        "latchctl: unrecognized arguments: --jsno; see `latchctl --help`\n",
+        "latchctl: unrecognized arguments: --jsno; see `latchctl status --help`\n",
     )
 
 
@@ -93,6 +93,15 @@ def test_a_choice_imports_that_command_alone() -> None:
     )
 
     assert python(code).stdout.split() == ["latch_client.commands.history", "latch_client.commands.tail"]
+
+
+def test_no_command_needs_the_daemon_before_it_was_chosen() -> None:
+    code = (
+        "import sys; from latch_client import cli; [cli.parser_of(name) for name in cli.COMMANDS]; "
+        "print(*sorted(m for m in sys.modules if m.startswith(('latchd', 'trio', 'apsw', 'tree_sitter'))))"
+    )
+
+    assert python(code).stdout.split() == []
 
 
 def test_no_home_is_one_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

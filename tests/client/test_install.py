@@ -241,6 +241,38 @@ def test_a_dry_run_shows_the_change_and_makes_none(home: Home, capsys: pytest.Ca
     assert sorted(path.name for path in home.root.iterdir()) == [".claude", "bin"]
 
 
+def test_an_install_without_a_daemon_says_what_that_means(
+    home: Home, capsys: pytest.CaptureFixture[str]
+) -> None:
+    install()
+
+    assert capsys.readouterr().out.splitlines()[-3:] == [
+        f"{home.settings} has the hooks now",
+        "latchd is not running, and until it is the agent is refused every call: `latchctl up`",
+        "agent: `claude` is not on PATH or tells no version, so the newest is assumed",
+    ]
+
+
+def test_a_read_only_file_keeps_its_mode(home: Home) -> None:
+    home.put("{}")
+    home.settings.chmod(0o444)
+    install()
+
+    assert stat.S_IMODE(home.settings.stat().st_mode) == 0o444
+    assert claude.hook_problems(home.settings.read_bytes(), LINE) == ()
+
+
+@pytest.mark.skipif(os.getuid() == 0, reason="root may write everywhere")
+def test_a_read_only_directory_is_one_line(home: Home, capsys: pytest.CaptureFixture[str]) -> None:
+    before = home.put("{}")
+    home.settings.parent.chmod(0o500)
+    code = install()
+    home.settings.parent.chmod(0o700)
+
+    assert (code, capsys.readouterr().err.count("\n")) == (1, 1)
+    assert home.settings.read_bytes() == before
+
+
 def test_a_symbolic_link_stays_one_and_its_target_is_written(home: Home) -> None:
     target = home.root / "dotfiles" / "claude.json"
     target.parent.mkdir()
@@ -379,7 +411,15 @@ def test_a_damaged_record_is_told_and_not_overwritten(home: Home, capsys: pytest
     assert not home.settings.exists()
 
 
-@pytest.mark.parametrize("words", [["install"], ["install", "nobody"], ["install", "claudecode", "--now"]])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["install"],
+        ["install", "nobody"],
+        ["install", "claudecode", "--now"],
+        ["install", "claudecode", "--settings", ""],
+    ],
+)
 def test_a_command_line_that_makes_no_sense_is_refused(
     home: Home, capsys: pytest.CaptureFixture[str], words: list[str]
 ) -> None:

@@ -44,6 +44,10 @@ LINES: list[tuple[Record, str]] = [
         "12:00:00 ✗ deny    Bash  rm -rf ~  fs.x — removes the home",
     ),
     (
+        VerdictRecord(at_ms=NOON, action=Action.DENY, tool="Bash", rule="fs.x", reason="[fs.x] in `rm`: no"),
+        "12:00:00 ✗ deny    Bash  [fs.x] in `rm`: no",
+    ),
+    (
         VerdictRecord(at_ms=NOON, action=Action.ASK, tool="Bash", rule="net.x", probe=True, note="no id"),
         "12:00:00 ? ask     Bash  net.x  (probe)  (no id)",
     ),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -114,13 +116,59 @@ def test_uninstalling_removes_the_units_and_says_how_to_stop_them(
     home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     cli.main(["install", "--systemd"])
-    (home / ".config/systemd/user/other.service").write_text("other")
+    directory = home / ".config/systemd/user"
+    (directory / "other.service").write_text("other")
     capsys.readouterr()
 
     assert cli.main(["uninstall", "--systemd"]) == 0
     assert placed(home) == {"other.service": "other"}
-    assert "systemctl --user disable --now latchd.service" in capsys.readouterr().out
+    assert capsys.readouterr().out.splitlines() == [
+        *(f"{directory / name} is removed" for name in systemd.UNITS),
+        "to stop what still runs:",
+        "  systemctl --user stop latchd-hook.socket latchd-events.socket latchd.service",
+        "  systemctl --user daemon-reload",
+    ]
     assert not (home / "said").exists()
+
+
+def test_uninstalling_removes_the_links_by_which_the_units_were_enabled(home: Path) -> None:
+    cli.main(["install", "--systemd"])
+    wants = home / ".config/systemd/user/default.target.wants"
+    wants.mkdir()
+    (wants / "latchd.service").symlink_to("../latchd.service")
+    (wants / "other.service").symlink_to("../other.service")
+
+    cli.main(["uninstall", "--systemd"])
+
+    assert [path.name for path in wants.iterdir()] == ["other.service"]
+
+
+def test_uninstalling_what_is_not_there_says_so(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["uninstall", "--systemd"]) == 0
+    assert capsys.readouterr().out == f"{home}/.config/systemd/user has no units of latchd\n"
+
+
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd-analyze is not installed")
+def test_systemd_finds_nothing_to_say_about_the_placed_units(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    assert cli.main(["install", "--systemd"]) == 0
+
+    done = subprocess.run(
+        ["systemd-analyze", "verify", "--user", *(str(systemd.directory() / name) for name in systemd.UNITS)],
+        env={
+            "XDG_RUNTIME_DIR": str(tmp_path),
+            "XDG_CONFIG_HOME": str(tmp_path / "config"),
+            "HOME": str(tmp_path),
+            "PATH": os.environ["PATH"],
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_the_json_form_names_what_changed(home: Path, capsys: pytest.CaptureFixture[str]) -> None:

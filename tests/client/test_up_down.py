@@ -7,6 +7,7 @@ import fcntl
 import json
 import os
 import signal
+import stat
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -118,6 +119,18 @@ def test_a_daemon_that_never_gets_ready_is_ended(places: Places) -> None:
     assert running.holder(places) is None
 
 
+def test_a_state_directory_made_for_the_runtime_directory_in_it_is_closed_too(
+    tmp_path: Path, started: list[int]
+) -> None:
+    state = tmp_path / "new" / "latchd"
+    places = Places(str(state / "run"), str(state), str(tmp_path / "config"))
+    environ = {b"LATCHD_RUNTIME_DIR": places.runtime.encode(), b"LATCHD_STATE_DIR": places.state.encode()}
+    pid, _ = running.start(places, argv=argv(WELL), environ=environ)
+    started.append(pid)
+
+    assert [stat.S_IMODE(path.stat().st_mode) for path in (state, state / "run")] == [0o700, 0o700]
+
+
 def test_directories_and_log_are_closed_to_others(places: Places, started: list[int]) -> None:
     Path(places.state).rmdir()
     Path(places.runtime).rmdir()
@@ -202,7 +215,7 @@ def test_without_systemd_the_option_says_what_to_do(
 
     assert (main(["up", "--systemd"]), capsys.readouterr().err) == (
         1,
-        "latchctl: there is no `systemctl` here; run `latchctl up` without --systemd\n",
+        "latchctl: there is no `systemctl` here; do without --systemd\n",
     )
 
 

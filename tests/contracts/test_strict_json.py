@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from latch_contracts.errors import BadPayload
-from latch_contracts.strict_json import MAX_DEPTH, as_array, as_object, loads
+from latch_contracts.strict_json import MAX_DEPTH, MAX_VALUES, as_array, as_object, loads
 
 
 def _nested(depth: int) -> bytes:
@@ -63,7 +63,7 @@ def test_a_sound_object_comes_back_whole(payload: bytes, value: dict[str, Any]) 
         (b'{"\\udc00":1}', "`payload` holds a lone surrogate"),
         (_nested(MAX_DEPTH + 1), f"`a` is nested more than {MAX_DEPTH} deep"),
         (b'{"a":' + b"[" * 100 + b"]" * 100 + b"}", f"`a` is nested more than {MAX_DEPTH} deep"),
-        (b"[" * 200_000, "`payload` is nested too deeply"),
+        (b"[" * 190_000, "`payload` is nested too deeply"),
     ],
     ids=lambda value: value[:40] if isinstance(value, str) else "",
 )
@@ -99,3 +99,25 @@ def test_no_bytes_raise_anything_but_a_bad_payload(payload: bytes) -> None:
     except BadPayload:
         return
     assert value == json.loads(payload.decode("utf-8").removeprefix("\ufeff"))
+
+
+BOMBS = {
+    "numbers": b"[" + b"1," * MAX_VALUES + b"1]",
+    "arrays": b"[" + b"[]," * MAX_VALUES + b"1]",
+    "deep arrays": b"[" + (b"[" * 50 + b"]" * 50 + b",") * (MAX_VALUES // 50) + b"1]",
+    "objects": b"[" + b"{}," * MAX_VALUES + b"1]",
+    "texts": b"[" + b'"a",' * MAX_VALUES + b"1]",
+    "members": b"{" + b",".join(b'"%d":1' % number for number in range(MAX_VALUES)) + b"}",
+    "doubled members": b"{" + b'"a":1,' * MAX_VALUES + b'"a":1}',
+}
+
+
+@pytest.mark.parametrize("bomb", BOMBS.values(), ids=BOMBS.keys())
+def test_too_many_values_are_refused_before_they_are_made(bomb: bytes) -> None:
+    with pytest.raises(BadPayload, match=f"`payload` holds more than {MAX_VALUES} values"):
+        loads(b'{"v":' + bomb + b"}")
+
+
+@pytest.mark.parametrize("text", ["a,[{" * MAX_VALUES, '\\",' * MAX_VALUES, "\\\\,\n" * MAX_VALUES])
+def test_marks_inside_a_text_are_no_values(text: str) -> None:
+    assert loads(json.dumps({"content": text}).encode()) == {"content": text}

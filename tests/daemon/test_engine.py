@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,6 +21,8 @@ from latch_contracts.records import (
     DenialRecord,
     ExpiryRecord,
     FaultRecord,
+    GapRecord,
+    HealthRecord,
     LifecycleRecord,
     OutcomeRecord,
     Record,
@@ -29,6 +32,7 @@ from latch_contracts.verdict import Action
 from latch_contracts.wire import VERSION, HookReply, HookRequest
 from latchd.engine import Engine, Handled
 from latchd.policy import parse
+from latchd.store.database import Database, StoreError
 
 SILENT = HookReply(VERSION, 0, b"", b"")
 OK = {"stdout": "", "stderr": "", "interrupted": False, "isImage": False, "noOutputExpected": False}
@@ -44,14 +48,14 @@ class Bench:
         self.clock = HandClock()
         self.places = Places(runtime=str(root / "run"), state=str(root), config=str(root))
         self.config = config
-        self.engine = self._open()
+        self.engine = self.open()
 
-    def _open(self) -> Engine:
+    def open(self) -> Engine:
         return Engine.open(self.places, parse(self.config), self.clock, home=str(self.root / "home"))
 
     def restart(self) -> None:
         self.engine.close()
-        self.engine = self._open()
+        self.engine = self.open()
 
     def send(self, event: str, *, version: str = "", probe: bool = False, **members: Any) -> Handled:
         payload = {
@@ -657,3 +661,234 @@ def test_a_removed_database_file_is_noticed_and_said(bench: Bench) -> None:
 
     assert msgspec.structs.asdict(record)["health"] == "degraded"
     assert bench.engine.verify() == []
+
+
+def test_a_settings_path_with_a_nul_is_silence_and_a_record(bench: Bench) -> None:
+    handled = bench.send("ConfigChange", source="x\x00", file_path="/a\x00b")
+
+    assert handled.reply == SILENT
+    assert not only(handled, ConfigRecord).refused
+
+
+def test_a_redelivery_is_not_let_through_once_the_project_forbids_it(bench: Bench) -> None:
+    install = "pip install requests"
+    bench.pre(install)
+    (bench.project / ".latchd.toml").write_text('profile = "strict"')
+
+    asked = bench.pre(install)
+    again = bench.pre(install)
+
+    assert only(asked, VerdictRecord).action is Action.ASK
+    assert only(asked, VerdictRecord).note.startswith("this very call was answered more mildly before")
+    assert again == Handled(asked.reply, [])
+    assert bench.states() == [("pending", False)]
+
+
+def test_a_redelivery_that_is_refused_now_is_recorded_and_its_call_never_promoted(bench: Bench) -> None:
+    bench.pre("git stash list")
+    (bench.project / ".latchd.toml").write_text("profile = ")
+
+    denied = bench.pre("git stash list")
+    again = bench.pre("git stash list")
+    result = bench.post("git stash list")
+
+    assert only(denied, DenialRecord).rule == "floor.project-policy"
+    assert again == Handled(denied.reply, [])
+    assert only(result, OutcomeRecord).alarm == "denied-call-executed"
+    assert bench.states() == [("denied", False)]
+
+
+def test_a_policy_that_is_stricter_now_records_the_answer_it_changes(bench: Bench) -> None:
+    install = "pip install requests"
+    bench.pre(install)
+    bench.engine.adopt(parse(b'profile = "strict"'))
+
+    assert only(bench.pre(install), VerdictRecord).action is Action.ASK
+
+
+def test_a_probe_of_a_refused_call_leaves_no_denial_entry(bench: Bench) -> None:
+    handled = bench.pre("rm -rf ~", probe=True)
+    unreadable = bench.engine.handle(HookRequest(VERSION, "claudecode", "", "", "/", "", b"", True))
+
+    assert [type(record) for record in handled.records + unreadable.records] == [VerdictRecord] * 2
+
+
+def test_who_fails_open_still_gets_the_guards_own_refusal(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, b'fail = "open"')
+    with foreign.holding(bench.places.database):
+        denied = bench.pre("rm -rf ~", call="c1")
+        asked = bench.pre("$(cat x) y", call="c2")
+    bench.engine.close()
+
+    assert (denied.reply.exit_code, b'"deny"' in denied.reply.stdout) == (2, True)
+    assert b'"ask"' in asked.reply.stdout
+
+
+def test_what_could_not_be_recorded_is_told_as_soon_as_it_can_be(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, b'fail = "open"')
+    with foreign.holding(bench.places.database):
+        bench.pre("git status", call="c1")
+        bench.pre("rm -rf ~", call="c2")
+        bench.send("SessionStart", source="startup")
+        assert bench.engine.fault("x", "y") == []
+        assert bench.engine.health_word == "degraded"
+    handled = bench.pre("git status", call="c3")
+    bench.engine.close()
+
+    told = [(one.what, one.count, one.detail) for one in handled.records if isinstance(one, GapRecord)]
+    assert told == [
+        ("unrecorded", 1, "proposals that were let through"),
+        ("unrecorded", 1, "proposals, all refused"),
+        ("unrecorded", 1, "results and other events"),
+        ("unrecorded", 1, "records of the daemon's own"),
+    ]
+    assert [record.seq for record in handled.records] == [1, 2, 3, 4, 5, 6]
+    assert bench.engine.health_word == "ok"
+
+
+def test_an_idle_daemon_gets_well_by_itself(bench: Bench) -> None:
+    with foreign.holding(bench.places.database):
+        bench.pre()
+        assert bench.engine.verify() == []
+    records = bench.engine.verify()
+
+    assert [type(record) for record in records] == [GapRecord, HealthRecord]
+    assert bench.engine.health_word == "ok"
+    assert bench.engine.verify() == []
+
+
+def test_a_failed_sweep_is_no_illness_once_the_next_one_works(bench: Bench) -> None:
+    bench.pre()
+    bench.clock.advance_ms(31 * 60_000)
+    with foreign.holding(bench.places.database):
+        assert bench.engine.expire() == []
+        assert bench.engine.health_word == "degraded"
+    bench.engine.expire()
+
+    assert (bench.engine.health_word, bench.states()) == ("ok", [("expired", False)])
+
+
+def test_a_turns_end_that_could_not_be_recorded_still_ends_the_turn(bench: Bench) -> None:
+    bench.pre()
+    with foreign.holding(bench.places.database):
+        assert bench.send("Stop").records == []
+    bench.post()
+
+    assert bench.states() == [("cut", False)]
+
+
+def test_a_conflict_that_could_not_be_recorded_still_keeps_the_call_from_promotion(bench: Bench) -> None:
+    bench.pre("git status")
+    with foreign.holding(bench.places.database):
+        assert bench.pre("git log").reply.exit_code == 2
+    record = only(bench.post("git status"), OutcomeRecord)
+
+    assert record.alarm == "denied-call-executed"
+    assert bench.states() == [("denied", False)]
+
+
+def test_doubt_about_more_calls_than_can_be_remembered_is_doubt_about_all(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("latchd.logbook._REMEMBERED", 2)
+    bench.pre(session_id="quiet")
+    with foreign.holding(bench.places.database):
+        for number in range(4):
+            bench.pre(call=f"d{number}")
+    bench.post(session_id="quiet")
+
+    assert bench.states() == [("cut", False)]
+
+
+def test_a_commit_that_fails_though_it_was_kept_lets_the_verdict_stand_with_its_records(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = Database.transaction
+
+    @contextlib.contextmanager
+    def ambiguous(self: Database) -> Iterator[None]:
+        with real(self):
+            yield
+        raise StoreError("disk I/O error")
+
+    monkeypatch.setattr(Database, "transaction", ambiguous)
+    allowed = bench.pre("git status", call="c1")
+    denied = bench.pre("rm -rf ~", call="c2")
+    monkeypatch.undo()
+
+    assert (allowed.reply, denied.reply.exit_code) == (SILENT, 2)
+    assert [record.seq for record in allowed.records + denied.records] == [1, 2, 3]
+    assert bench.engine.records_after(0, 9) == allowed.records + denied.records
+    assert (bench.states("c1"), bench.states("c2")) == ([("pending", False)], [("denied", False)])
+
+
+def test_a_removed_database_refuses_until_a_new_one_is_there(bench: Bench) -> None:
+    last = bench.pre().records[-1].seq
+    Path(bench.places.database).unlink()
+    refused = bench.pre(call="c2")
+    (record, *_) = bench.engine.verify()
+
+    assert b"[floor.record-unwritable]" in refused.reply.stderr
+    assert (record.seq > last, msgspec.structs.asdict(record)["health"]) == (True, "degraded")
+    assert bench.pre(call="c3").reply == SILENT
+    assert bench.states("c3") == [("pending", False)]
+    assert bench.engine.degraded == {
+        "database": "the database file was removed or replaced; a new one was started"
+    }
+    bench.post(call="c1")
+    assert bench.states("c1") == []
+
+
+def test_a_database_that_is_damaged_while_it_is_used_is_moved_aside(bench: Bench) -> None:
+    bench.pre()
+    bench.engine.checkpoint()
+    with Path(bench.places.database).open("r+b") as file:
+        size = file.seek(0, 2)
+        for page in range(4096, size, 4096):
+            file.seek(page)
+            file.write(b"\xa5" * 4096)
+    bench.engine.close()
+    bench.engine = bench.open()
+
+    assert list(bench.engine.degraded) == ["corrupt"]
+    (health,) = bench.engine.records_after(0, 9)
+    aside = f"{bench.places.database}.corrupt-1"
+    assert isinstance(health, HealthRecord)
+    assert (health.health, f"`{aside}`" in health.note, Path(aside).exists()) == ("degraded", True, True)
+    assert bench.states() == []
+
+
+def test_bounds_are_enforced_faster_than_records_come_while_there_is_a_backlog(bench: Bench) -> None:
+    for _ in range(520):
+        bench.engine.fault("x", "")
+    bench.clock.advance_ms(31 * 24 * 3600 * 1000)
+    bench.engine.expire()
+    soon = bench.engine.next_deadline_ms()
+    bench.clock.advance_ms(soon)
+    bench.engine.expire()
+
+    assert (soon, bench.engine.next_deadline_ms(), len(bench.engine.records_after(0, 999))) == (
+        100,
+        60_000,
+        1,
+    )
+
+
+def test_an_overlong_question_about_a_call_is_answered_short(bench: Bench) -> None:
+    view = bench.engine.show("x" * 1_000_000)
+
+    assert (len(view.call_id) <= 200, view.states, view.records) == (True, [], [])
+
+
+@pytest.mark.parametrize(
+    ("members", "field"),
+    [
+        ({"cwd": "/" + "a/" * 3000}, "cwd"),
+        ({"tool_calls": [{}] * 5000, "hook_event_name": "PostToolBatch"}, "tool_calls"),
+    ],
+)
+def test_what_is_too_long_to_be_looked_at_is_named(bench: Bench, members: dict[str, Any], field: str) -> None:
+    handled = bench.pre(**members)
+
+    told = handled.reply.stderr.decode() or only(handled, FaultRecord).detail
+    assert f"`{field}`" in told

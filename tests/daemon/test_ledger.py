@@ -117,10 +117,14 @@ def test_a_result_for_other_input_proves_nothing_and_alarms(outcome: Outcome) ->
 
 
 def test_a_result_of_a_call_we_denied_alarms_and_promotes_nothing() -> None:
-    assert settled(state(State.DENIED, rule="fs.x"), Outcome.SUCCEEDED) == Settlement(
+    assert settled(state(State.DENIED, action=Action.DENY, rule="fs.x"), Outcome.SUCCEEDED) == Settlement(
         None, "the call had been denied", "denied-call-executed"
     )
 
 
+def test_a_success_after_the_agents_own_denial_of_a_question_is_no_alarm() -> None:
+    assert settled(state(State.DENIED, action=Action.ASK, rule="fs.x"), Outcome.SUCCEEDED).alarm == ""
+
+
 def test_the_agents_own_denial_of_a_call_we_denied_is_no_alarm() -> None:
-    assert settled(state(State.DENIED, rule="fs.x"), Outcome.DENIED).alarm == ""
+    assert settled(state(State.DENIED, action=Action.DENY, rule="fs.x"), Outcome.DENIED).alarm == ""

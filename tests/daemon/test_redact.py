@@ -62,3 +62,18 @@ def test_a_head_is_one_printable_line_within_its_bytes(text: str) -> None:
 
 def test_controls_and_direction_marks_cannot_reach_a_terminal() -> None:
     assert printable("a\x1b[2J\u202eb\nc\0") == "a?[2J?b⏎c…"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("unit", ["a.", "--a", "key-", "authauth", "-u ", "a=b ", "Aa-", "password", "a://"])
+def test_masking_reads_a_text_once_not_once_for_each_of_its_parts(unit: str) -> None:
+    long = mask(unit * (2_000_000 // len(unit)))  # quadratic, this would take hours
+
+    assert long != ""
+
+
+@pytest.mark.parametrize(
+    "name", ["db.password", "my-auth-token", "X-Api-Key", "--client-secret", "prefix_pwd_2"]
+)
+def test_a_secrets_name_may_have_parts_around_it(name: str) -> None:
+    assert "zq81" not in mask(f"run {name}=zq81hh2kd9 now") + mask(f'{{"a":1,"{name}": "zq81hh2kd9"}}')

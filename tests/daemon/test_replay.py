@@ -65,11 +65,16 @@ def test_the_newest_that_match_are_found_whatever_lies_between(
     assert read(shelf, watch) == (matching[-limit:], 4 * PAGE)
 
 
-def test_the_newest_few_cost_one_visit_however_long_the_past_is() -> None:
+def test_the_newest_few_cost_two_visits_however_long_the_past_is() -> None:
     shelf = Shelf(1, 20 * PAGE)
     read(shelf, Watch(VERSION, cursor=0, follow=False, limit=10))
 
-    assert shelf.visits == 1
+    assert shelf.visits == 2  # one finds them, one sends them
+
+
+@pytest.mark.parametrize("cursor", [2**63 - 1, 2**63, 2**64 - 1])
+def test_a_cursor_beyond_what_can_be_asked_for_is_only_the_end(cursor: int) -> None:
+    assert read(Shelf(1, 3), Watch(VERSION, cursor=cursor)) == ([], 2**63 - 1)
 
 
 def test_who_goes_on_after_what_was_pruned_is_told_what_is_missing() -> None:

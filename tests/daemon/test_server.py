@@ -311,6 +311,27 @@ async def test_faults_over_the_rate_are_counted_in_one_gap(bench: Bench, autojum
     ]
 
 
+async def test_the_gap_does_not_wait_for_another_fault(bench: Bench, autojump_clock: MockClock) -> None:
+    bench.nursery.start_soon(bench.server.tell_of_faults)
+    for _ in range(FAULTS_PER_MINUTE + 5):
+        peer = bench.hook()
+        await peer.stream.send_all(bytes(4))
+        await peer.receive()
+    await trio.sleep(61)
+
+    assert [one.count for one in bench.engine.log[FAULTS_PER_MINUTE:] if isinstance(one, GapRecord)] == [5]
+
+
+async def test_an_absurd_watch_is_a_watch_of_nothing_old(bench: Bench) -> None:
+    bench.engine.handle(call(b"1"))
+    for cursor in (2**63, 2**64 - 1, -(2**63)):
+        watcher = bench.events()
+        await watcher.send(Watch(VERSION, cursor=cursor, follow=False, limit=2**64 - 1))
+
+        assert [type(answer) for answer in await watcher.rest()] == [End]
+    assert bench.failures == []
+
+
 async def test_a_watch_replays_then_follows_without_a_gap_or_a_double(bench: Bench) -> None:
     hook, watcher = bench.hook(), bench.events()
     expected: list[Record] = []

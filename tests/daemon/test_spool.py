@@ -10,7 +10,7 @@ import pytest
 
 from doubles import FakeEngine
 from latch_contracts.records import GapRecord
-from latchd.spool import MAX_BYTES, collect
+from latchd.spool import MAX_BYTES, MAX_KINDS, collect
 
 
 def line(why: str, event: str = "PreToolUse", **members: object) -> str:
@@ -61,11 +61,33 @@ def test_a_spool_over_its_bound_is_cut_and_says_so(tmp_path: Path) -> None:
 
 def test_control_characters_do_not_reach_a_record(tmp_path: Path) -> None:
     spool = tmp_path / "spool.jsonl"
-    spool.write_text(line("no-daemon: \u001b[2J" + "x" * 999))
+    spool.write_text(line("no-daemon: \u001b[2J " + "x" * 999))
     (record,) = collect(str(spool), FakeEngine())
 
     assert isinstance(record, GapRecord)
-    assert (record.detail.isprintable(), len(record.detail)) == (True, 200)
+    assert (record.detail.isprintable(), 190 < len(record.detail.encode()) <= 200) == (True, True)
+
+
+def test_kinds_of_line_without_end_are_told_in_one_gap_more_than_the_bound(tmp_path: Path) -> None:
+    spool = tmp_path / "spool.jsonl"
+    spool.write_text("".join(line(f"why-{number}") for number in range(MAX_KINDS + 300)))
+    records = collect(str(spool), FakeEngine())
+
+    assert len(records) == MAX_KINDS + 1
+    assert records[-1] == GapRecord(
+        seq=MAX_KINDS + 1,
+        what="unreachable",
+        count=300,
+        detail="more kinds of line than are told one by one",
+    )
+
+
+def test_what_looks_like_a_secret_in_a_spool_is_masked(tmp_path: Path) -> None:
+    spool = tmp_path / "spool.jsonl"
+    spool.write_text(line("API_TOKEN=zq81hh2kd9"))
+    (record,) = collect(str(spool), FakeEngine())
+
+    assert "zq81hh2kd9" not in str(record)
 
 
 def test_a_store_that_can_not_take_it_leaves_the_spool(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""``latchctl bench``: what latchd costs on this machine, as ratios measured in one run.
+"""`latchctl bench`: what latchd costs on this machine, as ratios measured in one run.
 
 A private daemon with fresh state is asked; nothing it judges is run. Wall times swing with the
 machine's load, so every figure stands beside a floor that was timed in turn with it.

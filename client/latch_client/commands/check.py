@@ -11,8 +11,8 @@ from typing import Any, Final
 from latch_client import batch, offline
 from latch_client.errors import DONE, CommandError
 from latch_client.output import print_json, with_json
-from latch_client.paint import Paint, printable, wanted
-from latch_client.render_records import MARKS
+from latch_client.paint import Paint, wanted
+from latch_client.render_records import MARKS, why
 from latch_client.subparsers import Subparsers
 from latch_contracts.connectors import CONNECTORS
 from latch_contracts.verdict import Action
@@ -66,8 +66,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def line(answered: Mapping[str, Any], paint: Paint) -> str:
-    """The verdict for a person: `✗ deny  rule — reason`."""
+    """The verdict for a person: `✗ deny  [rule] in …`."""
     action = Action(answered["verdict"])
     mark, style = MARKS[action]
-    why = " — ".join(printable(str(answered[part])) for part in ("rule", "reason") if answered.get(part))
-    return f"{paint(f'{mark} {action.value}', style)}  {why}".rstrip()
+    because = why(answered["rule"], answered["reason"]) if answered["rule"] else ""
+    return f"{paint(f'{mark} {action.value}', style)}  {because}".rstrip()

@@ -1,4 +1,4 @@
-"""``latchctl connectors``: the agents that latchd knows, and where their hooks are installed."""
+"""`latchctl connectors`: the agents that latchd knows, and where their hooks are installed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ from latch_contracts.contract import Contract
 
 def add(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser(
-        "connectors", help="list the agents latchd knows", description=__doc__ or ""
+        "connectors",
+        help="list the agents latchd knows",
+        description="The agents that latchd knows, and where their hooks are installed.",
     )
     with_json(parser)
     parser.set_defaults(func=run)

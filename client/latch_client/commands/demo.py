@@ -1,4 +1,4 @@
-"""``latchctl demo``: a written Claude Code session through the real shim, against a private daemon.
+"""`latchctl demo`: a written Claude Code session through the real shim, against a private daemon.
 
 Each scene is one hook call: what the agent sends, what it gets back, and what the records say.
 Nothing of it runs a tool, and nothing touches the user's own daemon, settings or files.

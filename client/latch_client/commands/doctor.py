@@ -1,4 +1,4 @@
-"""``latchctl doctor``: look at the whole set-up and say what to repair. Exit 1 when something failed."""
+"""`latchctl doctor`: look at the whole set-up and say what to repair. Exit 1 when something failed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ from latch_client.subparsers import Subparsers
 
 def add(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser(
-        "doctor", help="check the whole set-up and say what to repair", description=__doc__ or ""
+        "doctor",
+        help="check the whole set-up and say what to repair",
+        description="Look at the whole set-up (directories, daemon, hooks in the agents' settings) and say "
+        "what to repair. Exit code 1 when something failed.",
     )
     with_json(parser)
     parser.set_defaults(func=run)

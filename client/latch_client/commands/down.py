@@ -5,13 +5,10 @@ from __future__ import annotations
 import argparse
 
 from latch_client import locate, running
-from latch_client.commands.up import systemctl
 from latch_client.errors import DONE
+from latch_client.install import systemd
 from latch_client.output import print_json, with_json
 from latch_client.subparsers import Subparsers
-
-# The sockets too: a unit that is stopped alone is started again by the next hook.
-_UNITS = ("latchd-hook.socket", "latchd-events.socket", "latchd.service")
 
 
 def add(subparsers: Subparsers) -> None:
@@ -30,7 +27,7 @@ def run(arguments: argparse.Namespace) -> int:
     places = locate.places()
     if arguments.systemd:
         pid = running.holder(places)
-        systemctl("stop", *_UNITS)
+        systemd.run(systemd.STOP)
     else:
         pid = running.stop(places)
     if arguments.json:

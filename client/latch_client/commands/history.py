@@ -65,7 +65,12 @@ def with_filters(parser: argparse.ArgumentParser) -> None:
         help="only verdicts of this action: allow, ask, deny",
     )
     parser.add_argument(
-        "--connector", action="append", default=[], metavar="NAME", help="only this agent's records"
+        "--connector",
+        type=connector,
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="only this agent's records",
     )
 
 
@@ -80,6 +85,15 @@ def watch(arguments: argparse.Namespace, *, cursor: int, follow: bool, limit: in
         actions=arguments.action,
         limit=limit,
     )
+
+
+def connector(text: str) -> str:
+    """The name of an agent, for argparse: with a mistyped one a tail would be silent for ever."""
+    from latch_contracts.connectors import CONNECTORS  # only whoever names one pays for it
+
+    if text not in CONNECTORS:
+        raise argparse.ArgumentTypeError(f"there is no connector `{text}`; known: {', '.join(CONNECTORS)}")
+    return text
 
 
 def count(text: str) -> int:

@@ -1,4 +1,4 @@
-"""``latchctl install``: hook an agent up, place the systemd units, or both.
+"""`latchctl install`: hook an agent up, place the systemd units, or both.
 
 The change is shown as a diff before it is made, and a copy of the file is kept beside it.
 """
@@ -9,6 +9,7 @@ import argparse
 from pathlib import Path
 from typing import Final
 
+from latch_client import running
 from latch_client.errors import DONE, UsageError
 from latch_client.install import claudecode, config, ledger, systemd
 from latch_client.install.hook_line import hook_line
@@ -22,14 +23,19 @@ INSTALLERS: Final = frozenset({claudecode.CONNECTOR})
 
 
 def add(subparsers: Subparsers) -> None:
-    parser = subparsers.add_parser("install", help="hook an agent up", description=__doc__ or "")
+    parser = subparsers.add_parser(
+        "install",
+        help="hook an agent up",
+        description="Write the hooks into an agent's settings, place the systemd units, or both. The change "
+        "is shown, and a copy of the file before it is kept beside it.",
+    )
     parser.add_argument(
         "connector", nargs="?", default="", metavar="CONNECTOR", help="see `latchctl connectors`"
     )
     parser.add_argument(
         "--scope", choices=("user", "project"), default="user", help="whose settings (default: user)"
     )
-    parser.add_argument("--settings", default="", metavar="FILE", help="this settings file instead")
+    parser.add_argument("--settings", type=named, metavar="FILE", help="this settings file instead")
     parser.add_argument("--dry-run", action="store_true", help="show the change and make none")
     parser.add_argument(
         "--fail-open", action="store_true", help="let calls through unjudged when the daemon can't be asked"
@@ -56,6 +62,13 @@ def run(arguments: argparse.Namespace) -> int:
     return DONE
 
 
+def named(path: str) -> str:
+    """A file's name; for argparse. An empty one is an unset variable, and would mean another file."""
+    if not path:
+        raise argparse.ArgumentTypeError("the name is empty")
+    return path
+
+
 def check_connector(name: str) -> None:
     if name not in CONNECTORS:
         raise UsageError(f"there is no connector `{name}`; see `latchctl connectors`")
@@ -68,7 +81,7 @@ def _hooks(arguments: argparse.Namespace) -> None:
     fail_open = arguments.fail_open or config.fails_open(here, arguments.connector)
     line = hook_line(arguments.connector, fail_open=fail_open, autostart=arguments.autostart)
     version = claudecode.agent_version()
-    settings = claudecode.settings_path(arguments.scope, arguments.settings)
+    settings = claudecode.settings_path(arguments.scope, arguments.settings or "")
     recorded = ledger.find(here, arguments.connector, settings)
     plan = claudecode.plan_install(settings, line, version, recorded)
     backup: Path | None = None
@@ -96,6 +109,8 @@ def _hooks(arguments: argparse.Namespace) -> None:
         print(f"{settings} would be changed; nothing was")
     else:
         print(f"{settings} has the hooks now" + (f"; the file before: {backup}" if backup else ""))
+    if not (arguments.dry_run or arguments.autostart or fail_open) and running.holder(here) is None:
+        print("latchd is not running, and until it is the agent is refused every call: `latchctl up`")
     print("agent: " + _about(arguments.connector, version))
     if fail_open:
         print("when the daemon can't be asked, calls go through unjudged (--fail-open)")
@@ -103,7 +118,7 @@ def _hooks(arguments: argparse.Namespace) -> None:
 
 def _about(connector: str, version: str) -> str:
     if not version:
-        return "no version seen, the newest is assumed"
+        return "`claude` is not on PATH or tells no version, so the newest is assumed"
     if CONNECTORS[connector].contract.compatibility(version) is Compatibility.UNKNOWN:
         return f"{version}, outside the reviewed versions: calls are judged, nothing is learned from results"
     return version

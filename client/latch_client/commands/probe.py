@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from latch_client import locate
-from latch_client.errors import DONE, CommandError
+from latch_client.errors import DONE, CommandError, UsageError
 from latch_client.link import ask, stored
 from latch_client.output import print_json, with_json
 from latch_client.paint import Paint, Style, printable, wanted
@@ -42,6 +42,8 @@ def add(subparsers: Subparsers) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    if sys.stdin.isatty():
+        raise UsageError("the hook payload is read from stdin: `latchctl probe < payload.json`")
     payload = sys.stdin.buffer.read(MAX_FRAME + 1)
     if not payload.strip():
         raise CommandError("no hook payload on stdin")

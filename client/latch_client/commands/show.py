@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Iterator, Mapping
 from datetime import tzinfo
-from typing import Any
+from typing import Any, Final
 
 from latch_client import locate
 from latch_client.errors import DONE, CommandError
@@ -16,6 +16,8 @@ from latch_client.paint import Paint, Style, printable, wanted
 from latch_client.render_records import line, when
 from latch_client.subparsers import Subparsers
 from latch_contracts.wire import VERSION, CallView, Show
+
+_SHOWN: Final = 512  # characters; real ids have some thirty
 
 
 def add(subparsers: Subparsers) -> None:
@@ -32,7 +34,7 @@ def add(subparsers: Subparsers) -> None:
 def run(arguments: argparse.Namespace) -> int:
     view = ask(locate.places().events_socket, Show(VERSION, arguments.call_id), CallView)
     if not view.states and not view.records:
-        raise CommandError(f"nothing is known of call `{arguments.call_id}`")
+        raise CommandError(f"nothing is known of call `{arguments.call_id[:_SHOWN]}`")
     if arguments.json:
         print_json({"call_id": view.call_id, "states": view.states, "records": view.records})
     else:

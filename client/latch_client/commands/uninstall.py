@@ -1,4 +1,4 @@
-"""``latchctl uninstall``: take the hooks out again; every other byte of the settings stays.
+"""`latchctl uninstall`: take the hooks out again; every other byte of the settings stays.
 
 A file that holds nothing but what the installer put there becomes, to the byte, what it was before.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from latch_client.commands.install import check_connector
+from latch_client.commands.install import check_connector, named
 from latch_client.errors import DONE, UsageError
 from latch_client.install import claudecode, ledger, systemd
 from latch_client.locate import places
@@ -17,12 +17,17 @@ from latch_client.subparsers import Subparsers
 
 
 def add(subparsers: Subparsers) -> None:
-    parser = subparsers.add_parser("uninstall", help="take the hooks out again", description=__doc__ or "")
+    parser = subparsers.add_parser(
+        "uninstall",
+        help="take the hooks out again",
+        description="Take the hooks out of every settings file they were installed in, or of the one named; "
+        "every other byte stays.",
+    )
     parser.add_argument(
         "connector", nargs="?", default="", metavar="CONNECTOR", help="see `latchctl connectors`"
     )
     parser.add_argument("--scope", choices=("user", "project"), default="", help="only these settings")
-    parser.add_argument("--settings", default="", metavar="FILE", help="only this settings file")
+    parser.add_argument("--settings", type=named, metavar="FILE", help="only this settings file")
     parser.add_argument("--dry-run", action="store_true", help="show the change and make none")
     parser.add_argument("--systemd", action="store_true", help="remove the systemd user units")
     with_json(parser)
@@ -44,7 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _targets(arguments: argparse.Namespace) -> list[Path]:
     """The settings files that are meant: the named one, else all that are recorded, else the user's."""
     if arguments.settings or arguments.scope:
-        return [claudecode.settings_path(arguments.scope, arguments.settings)]
+        return [claudecode.settings_path(arguments.scope, arguments.settings or "")]
     recorded = [Path(one.settings) for one in ledger.installed(places(), arguments.connector)]
     return recorded or [claudecode.settings_path("user")]
 
@@ -75,12 +80,17 @@ def _take_out(settings: Path, arguments: argparse.Namespace) -> None:
 
 
 def _units(arguments: argparse.Namespace) -> None:
-    gone = [path for name in systemd.UNITS if (path := systemd.directory() / name).is_file()]
+    gone = systemd.placed()
     if not arguments.dry_run:
-        systemd.remove()
+        systemd.remove(gone)
     if arguments.json:
         print_json({"units": list(map(str, gone)), "done": not arguments.dry_run})
         return
     for path in gone:
         print(f"{path} {'would be' if arguments.dry_run else 'is'} removed")
-    print("stop what still runs: systemctl --user disable --now " + " ".join(systemd.UNITS))
+    if gone:
+        print("to stop what still runs:")
+        for command in systemd.STOP_COMMANDS:
+            print(f"  {' '.join(command)}")
+    else:
+        print(f"{systemd.directory()} has no units of latchd")

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import subprocess
 
 from latch_client import locate, running
-from latch_client.errors import DONE, CommandError
+from latch_client.errors import DONE
+from latch_client.install import systemd
 from latch_client.output import print_json, with_json
 from latch_client.subparsers import Subparsers
 
@@ -30,7 +30,7 @@ def run(arguments: argparse.Namespace) -> int:
     places = locate.places()
     if arguments.systemd:
         before = running.holder(places)
-        systemctl("start", "latchd.service")
+        systemd.run(systemd.START)
         pid, started = running.holder(places) or 0, before is None
     else:
         pid, started = running.start(places)
@@ -42,20 +42,3 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         print(f"latchd is already running{named}")
     return DONE
-
-
-def systemctl(verb: str, *units: str) -> None:
-    """Run `systemctl --user`. Raises CommandError with its own last line."""
-    try:
-        done = subprocess.run(
-            ["systemctl", "--user", verb, *units],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-    except FileNotFoundError as error:
-        raise CommandError("there is no `systemctl` here; run `latchctl up` without --systemd") from error
-    if done.returncode != 0:
-        said = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]
-        raise CommandError(f"`systemctl --user {verb} {' '.join(units)}` failed: {said[-1]}")

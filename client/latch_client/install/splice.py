@@ -26,6 +26,8 @@ IsOurs = Callable[[Mapping[str, Any]], bool]
 
 def checked(settings: bytes) -> str:
     """The settings' text. Raises InstallError when it is no JSON object that every reader reads alike."""
+    if not settings.strip():
+        raise InstallError("it is empty; remove it, or write `{}` into it")
     try:
         strict_json.loads(settings)
     except BadPayload as error:

@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -15,19 +16,16 @@ import latch_client
 from latch_client.install import files, where
 from latch_client.install.errors import InstallError
 
-UNITS: Final = ("latchd.service", "latchd-hook.socket", "latchd-events.socket")
+# The sockets first: a service that is stopped alone is started again by the next hook.
+UNITS: Final = ("latchd-hook.socket", "latchd-events.socket", "latchd.service")
 COMMANDS: Final = (
     ("systemctl", "--user", "daemon-reload"),
-    (
-        "systemctl",
-        "--user",
-        "enable",
-        "--now",
-        "latchd-hook.socket",
-        "latchd-events.socket",
-        "latchd.service",
-    ),
+    ("systemctl", "--user", "enable", "--now", *UNITS),
 )
+START: Final = ("systemctl", "--user", "start", "latchd.service")
+STOP: Final = ("systemctl", "--user", "stop", *UNITS)
+STOP_COMMANDS: Final = (STOP, COMMANDS[0])
+SECONDS: Final = 60  # a start waits for READY=1, which a loaded machine may delay
 
 _EXEC_START: Final = re.compile(r"^ExecStart=(?P<prefix>[-@:+!|]*)(?P<program>\S+)", re.MULTILINE)
 
@@ -98,28 +96,41 @@ def place(units: list[Unit]) -> list[Path]:
     return kept
 
 
-def remove() -> list[Path]:
-    """Remove our units; gives those that were there. Raises InstallError."""
-    gone: list[Path] = []
-    for name in UNITS:
-        path = directory() / name
-        content = files.read(path)
-        if content is not None:
-            files.remove(path, content)
-            gone.append(path)
-    return gone
+def placed() -> list[Path]:
+    """What is there of us: the links by which systemd has enabled the units, then the units."""
+    links = [link for name in UNITS for link in directory().glob(f"*.wants/{name}") if link.is_symlink()]
+    return sorted(links) + [path for name in UNITS if (path := directory() / name).is_file()]
+
+
+def remove(paths: list[Path]) -> None:
+    """Remove what :func:`placed` found. Raises InstallError."""
+    for path in paths:
+        try:
+            path.unlink(missing_ok=True)
+        except OSError as error:
+            raise InstallError(f"`{path}` can't be removed: {error.strerror}") from error
 
 
 def start() -> None:
-    """Run COMMANDS. Raises InstallError with what systemctl said."""
+    """Run COMMANDS. Raises InstallError."""
     for command in COMMANDS:
-        try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-        except (OSError, subprocess.TimeoutExpired) as error:
-            raise InstallError(f"`{' '.join(command)}` can't be run: {error}") from error
-        if done.returncode != 0:
-            why = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[0]
-            raise InstallError(f"`{' '.join(command)}` failed: {why}")
+        run(command)
+
+
+def run(command: Sequence[str]) -> None:
+    """Run one command of systemctl. Raises InstallError with the last line of what it said."""
+    text = " ".join(command)
+    try:
+        done = subprocess.run(
+            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=SECONDS, check=False
+        )
+    except FileNotFoundError as error:
+        raise InstallError("there is no `systemctl` here; do without --systemd") from error
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise InstallError(f"`{text}` can't be run: {error}") from error
+    if done.returncode != 0:
+        said = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]
+        raise InstallError(f"`{text}` failed: {said[-1]}")
 
 
 def _word(word: str) -> str:

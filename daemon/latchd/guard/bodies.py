@@ -11,6 +11,8 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+import msgspec
+
 _OPENER: Final = re.compile(r"<<-?\s*(?P<quote>['\"\\]?)(?P<tag>[A-Za-z_]\w*)['\"]?")
 _MAX_BODIES: Final = 16
 _MAX_TEXT: Final = 65_536
@@ -25,8 +27,28 @@ def herestrings(command: str) -> Iterator[str]:
         yield next((text for text in found.groups() if text is not None), "")
 
 
+class Heredoc(msgspec.Struct, frozen=True):
+    """One here-document: the line that opens it, where on it the opener stands, and its body."""
+
+    line: str
+    at: int
+    body: str
+
+    def feeds(self, program: str) -> bool:
+        """Whether the program stands ahead of the opener in its segment, or behind a pipe after it."""
+        word = re.compile(rf"(?:^|[\s/]){re.escape(program)}(?:\s|$)", re.IGNORECASE)
+        ahead = re.split(r"[;&|(]", self.line[: self.at])[-1]
+        behind = self.line[self.at :].partition("|")[2]
+        return word.search(ahead) is not None or word.search(behind) is not None
+
+
 def heredocs(command: str) -> Iterator[str]:
     """The body of each here-document, in order; an unfinished one goes to the end of the text."""
+    return (document.body for document in documents(command))
+
+
+def documents(command: str) -> Iterator[Heredoc]:
+    """Each here-document with the line that opens it, in order."""
     command = command[:_MAX_TEXT]
     at = 0
     for _ in range(_MAX_BODIES):
@@ -38,5 +60,6 @@ def heredocs(command: str) -> Iterator[str]:
             return
         closer = re.compile(rf"^\t*{re.escape(opener['tag'])}[ \t]*$", re.MULTILINE).search(command, start)
         end = closer.start() if closer else len(command)
-        yield command[start + 1 : end]
+        begin = command.rfind("\n", 0, opener.start()) + 1
+        yield Heredoc(command[begin:start], opener.start() - begin, command[start + 1 : end])
         at = closer.end() if closer else len(command)

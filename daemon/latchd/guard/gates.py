@@ -18,7 +18,7 @@ from latchd.guard.paths import Place
 from latchd.guard.places import control_plane, credential, persistence, protected
 from latchd.guard.rule import Hit, Rule
 from latchd.guard.subject import Subject
-from latchd.guard.targets import shown, where
+from latchd.guard.targets import found_below, shown, where
 
 _PROPOSE: Final = "write it in the project and let the person put it in place"
 _OUTSIDE: Final = frozenset((Place.OUTSIDE, Place.HOME, Place.SYSTEM, Place.ROOT, Place.DEVICE))
@@ -58,20 +58,27 @@ def _spellings(subject: Subject, fact: PathFact) -> Iterator[str]:
 
 def _outside(subject: Subject) -> Iterator[Hit]:
     for command, fact in (*_written(subject), *_changed_rights(subject)):
-        if fact.value.startswith(("/dev/tcp/", "/dev/udp/")) or not (
-            fact.resolved or command.kind is Kind.TOOL
-        ):
+        if fact.value.startswith(("/dev/tcp/", "/dev/udp/")):
+            continue
+        if not fact.resolved and command.kind is not Kind.TOOL:
+            for below in found_below(subject, command) if "\0" in fact.value else ():
+                if where(subject, below) in _OUTSIDE:
+                    yield _outside_hit(command, below)
             continue
         found = where(subject, fact)
         if fact.resolved in _SCRATCH_ROOTS and Operation.PERMISSION_CHANGE not in command.operations:
             continue  # a file that is put into /tmp is in scratch
         if found in _OUTSIDE or (found is Place.DYNAMIC and command.kind is Kind.TOOL):
-            yield Hit(
-                command.id,
-                shown(fact),
-                f"`{shown(fact)}` is outside the directories that may be written",
-                "write inside the project or below /tmp, or ask the person",
-            )
+            yield _outside_hit(command, fact)
+
+
+def _outside_hit(command: Command, fact: PathFact) -> Hit:
+    return Hit(
+        command.id,
+        shown(fact),
+        f"`{shown(fact)}` is outside the directories that may be written",
+        "write inside the project or below /tmp, or ask the person",
+    )
 
 
 def _protected(subject: Subject) -> Iterator[Hit]:
@@ -108,6 +115,24 @@ def _schedule(subject: Subject) -> Iterator[Hit]:
                 " ".join(command.argv[:3]).replace("\0", "$…")[:60],
                 "this makes something run later, by itself",
                 "let the person set it up",
+            )
+
+
+_ELSEWHERE: Final = frozenset(
+    ("docker", "podman", "nerdctl", "docker-compose", "kubectl", "oc", "ssh", "chroot")
+)
+
+
+def _accounts(subject: Subject) -> Iterator[Hit]:
+    """Users, groups and passwords of this machine; those of a container are its own affair."""
+    for command in subject.acting():
+        away = any(wrapper.executable.rpartition("/")[2] in _ELSEWHERE for wrapper in command.wrappers)
+        if Operation.ACCOUNT_CHANGE in command.operations and not away:
+            yield Hit(
+                command.id,
+                " ".join(command.argv[:2]).replace("\0", "$…")[:60],
+                "this changes who may log in to this machine, and as what",
+                "let the person do it",
             )
 
 
@@ -179,6 +204,7 @@ GATES: Final = (
             "cp a /home/dev/b",
             "mv a ~/b",
             "sed -i s/a/b/ /home/dev/other/a",
+            "find ~/x -name '*.md' -exec sed -i s/a/b/ {} +",
         ),
         passes=("echo x > a", "tee /tmp/x", "cp a b", "cat ~/a", "ls > /dev/null", "scp host:/a.log /tmp/"),
     ),
@@ -213,6 +239,15 @@ GATES: Final = (
         _schedule,
         denies=("crontab jobs", "echo ls | at now + 1 hour", "systemctl --user enable x"),
         passes=("crontab -l", "service nginx restart"),
+    ),
+    Rule(
+        "write.accounts",
+        "who may log in, and as what, is changed",
+        Group.PERSISTENCE,
+        Severity.HIGH,
+        _accounts,
+        denies=("sudo usermod -aG sudo dev", "useradd x", "visudo"),
+        passes=("id dev", "getent passwd dev", "docker exec web useradd x"),
     ),
     Rule(
         "write.credential",

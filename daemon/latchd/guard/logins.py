@@ -1,4 +1,4 @@
-"""A short-lived token that goes from its issuer's own program straight into the login of that issuer's registry.
+"""A short-lived token that goes from its issuer's program straight into the login of the issuer's registry.
 
 `aws ecr get-login-password | docker login --password-stdin …` shows nothing and sends the token only to whom
 it came from. Any other host, reader or detour is a secret that is printed or sent, as always.
@@ -16,9 +16,9 @@ from latchd.guard.subject import Subject
 # The program that prints a token, and the registries that gave it out.
 _ISSUERS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
-        "aws": (".amazonaws.com", ".amazonaws.com.cn", "public.ecr.aws"),
-        "gcloud": ("gcr.io", ".gcr.io", ".pkg.dev"),
-        "az": (".azurecr.io",),
+        "aws": ("amazonaws.com", "amazonaws.com.cn", "public.ecr.aws"),
+        "gcloud": ("gcr.io", "pkg.dev"),
+        "az": ("azurecr.io",),
         "gh": ("ghcr.io",),
         "doctl": ("registry.digitalocean.com",),
     }
@@ -49,4 +49,8 @@ def _logs_in_at(command: Command | None, issued: tuple[str, ...]) -> bool:
         for word in words
         if "." in word and not word.startswith("-")
     ]
-    return bool(hosts) and all(host.lower().endswith(issued) for host in hosts)
+    return bool(hosts) and all(_belongs(host.lower(), issued) for host in hosts)
+
+
+def _belongs(host: str, issued: tuple[str, ...]) -> bool:
+    return any(host == registry or host.endswith(f".{registry}") for registry in issued)

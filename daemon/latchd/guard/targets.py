@@ -125,6 +125,21 @@ def deleted(subject: Subject) -> Iterator[tuple[Command, PathFact, Place]]:
                 yield command, begun, _matched(subject, begun, narrowed=search.narrowed)
 
 
+def found_below(subject: Subject, command: Command) -> Iterator[PathFact]:
+    """Something below each place where the searches begin that name this command's targets.
+
+    A link is made where the command runs, whatever it leads to.
+    """
+    search = searches_of(subject, command) if command.program not in ("ln", "gln") else None
+    if search is None:
+        return
+    for start in subject.facts.paths:
+        if start.command_id in search.ids and start.access is Access.LIST and start.resolved:
+            yield msgspec.structs.replace(
+                start, command_id=command.id, resolved=f"{start.resolved.rstrip('/')}/x", value="x"
+            )
+
+
 class Search(msgspec.Struct, frozen=True):
     """What names a command's targets: searches by id, and whether only some of what they find is named."""
 

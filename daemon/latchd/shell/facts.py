@@ -10,6 +10,7 @@ import posixpath
 from typing import Final
 
 from latch_contracts.facts import (
+    Access,
     ActionFacts,
     Command,
     Dialect,
@@ -25,7 +26,7 @@ from latch_contracts.facts import (
 from latchd.shell import flows, structure
 from latchd.shell.child import program_name, suspected_tail
 from latchd.shell.dormant import list_dormant
-from latchd.shell.grammar import Context, Description, describe, network_fact, path_fact
+from latchd.shell.grammar import Context, Description, Target, describe, network_fact, path_fact
 from latchd.shell.listing import LIMITS, Full, Listing, Raw, Scope
 from latchd.shell.parse import to_bytes_view
 from latchd.shell.redirects_facts import redirect_contact, redirect_operations, redirect_target
@@ -103,7 +104,8 @@ def _facts(listing: Listing, cwd: str, home: str) -> ActionFacts:
         commands.append(_command(raw, description))
         for place in raw.places or ("",):
             here = Context(place, context.home, context.piped) if not raw.remote else context
-            for target in (*description.targets, *filter(None, map(redirect_target, raw.redirects))):
+            redirected = filter(None, map(redirect_target, raw.redirects))
+            for target in (*_run_by_path(raw), *description.targets, *redirected):
                 paths[path_fact(raw.id, target, here)] = None
         for contact in (*description.contacts, *filter(None, map(redirect_contact, raw.redirects))):
             network[network_fact(raw.id, contact)] = None
@@ -122,6 +124,18 @@ def _facts(listing: Listing, cwd: str, home: str) -> ActionFacts:
         tuple(network)[:MAX_NETWORK],
         moved[: flows.MAX_FLOWS],
     )
+
+
+def _run_by_path(raw: Raw) -> tuple[Target, ...]:
+    """The file that a command word names by its path, where that is no program of the system."""
+    return (Target(Access.EXECUTE, raw.words[0]),) if _is_own_path(raw) else ()
+
+
+def _is_own_path(raw: Raw) -> bool:
+    if not raw.words or raw.words[0].expands or raw.words[0].globs:
+        return False
+    directory = posixpath.dirname(raw.words[0].value)
+    return bool(directory) and directory not in TRUSTED
 
 
 def _context(raw: Raw, home: str) -> Context:
@@ -148,8 +162,7 @@ def _command(raw: Raw, description: Description) -> Command:
         operations.append(Operation.RUN_INPUT)
     operations += redirect_operations(raw.redirects)
     details = (*description.details, *raw.details)
-    directory = posixpath.dirname(executable)
-    if named and directory and directory not in TRUSTED:
+    if _is_own_path(raw):
         details = (*details, "untrusted-path")
     effect = description.effect
     if raw.kind is Kind.PROCESS and not named:

@@ -37,25 +37,35 @@ class StoreUnusable(StoreError):
 class Database:
     """An open database. ``moved_aside`` names where a corrupt predecessor went, "" when there was none."""
 
-    def __init__(self, connection: apsw.Connection, path: Path, moved_aside: str) -> None:
+    def __init__(self, connection: apsw.Connection, path: Path, moved_aside: str, full_sync: bool) -> None:
         self._connection = connection
         self.path = path
         self.moved_aside = moved_aside
+        self.is_damaged = False  # SQLite has found it so while it was used
+        self._full_sync = full_sync
         self._identity = _identity(path)
 
     @classmethod
     def open(cls, path: Path, *, full_sync: bool = True) -> Database:
         """Open or create. A corrupt file is moved aside whole; a newer or foreign one is refused."""
         try:
-            return cls(_connect(path, full_sync), path, "")
+            return cls(_connect(path, full_sync), path, "", full_sync)
         except (apsw.NotADBError, apsw.CorruptError):
-            aside = _quarantine(path)
+            try:
+                aside = _quarantine(path)
+            except OSError as error:
+                why = (error.strerror or str(error)).lower()
+                raise StoreUnusable(f"corrupt database `{path}` can't be moved aside: {why}") from error
         except apsw.Error as error:
             raise StoreUnusable(f"database `{path}`: {_text(error)}") from error
         try:
-            return cls(_connect(path, full_sync), path, str(aside))
+            return cls(_connect(path, full_sync), path, str(aside), full_sync)
         except apsw.Error as error:
             raise StoreUnusable(f"database `{path}`: {_text(error)}") from error
+
+    def opened_again(self) -> Database:
+        """What is at the path now, or a new one. Close this one first: SQLite removes its log by name."""
+        return Database.open(self.path, full_sync=self._full_sync)
 
     @contextlib.contextmanager
     def transaction(self) -> Generator[None]:
@@ -64,6 +74,8 @@ class Database:
         INVARIANT (a failed commit is not an answer): when COMMIT raises, what is on disk is unknown;
         the caller must give the stricter answer or read again.
         """
+        if not self.is_in_place():  # what is written to an unlinked file is kept for nobody
+            raise StoreError("the database file was removed or replaced")
         try:
             self._connection.execute("BEGIN IMMEDIATE")
             try:
@@ -76,7 +88,7 @@ class Database:
                     self._connection.execute("ROLLBACK")
                 raise
         except apsw.Error as error:
-            raise StoreError(_text(error)) from error
+            raise self._failed(error) from error
 
     def run(self, sql: str, values: Sequence[Any] = ()) -> int:
         """Execute one statement; the number of rows it changed. Raises StoreError."""
@@ -84,7 +96,7 @@ class Database:
             self._connection.execute(sql, values)
             return self._connection.changes()
         except apsw.Error as error:
-            raise StoreError(_text(error)) from error
+            raise self._failed(error) from error
 
     def insert(self, sql: str, values: Sequence[Any]) -> int:
         """Execute one INSERT; its rowid."""
@@ -99,7 +111,7 @@ class Database:
         try:
             found: list[tuple[Any, ...]] = self._connection.execute(sql, values).fetchall()
         except apsw.Error as error:
-            raise StoreError(_text(error)) from error
+            raise self._failed(error) from error
         return found
 
     def size(self) -> int:
@@ -117,6 +129,10 @@ class Database:
         with contextlib.suppress(apsw.Error):
             self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         self._connection.close()
+
+    def _failed(self, error: apsw.Error) -> StoreError:
+        self.is_damaged |= isinstance(error, apsw.CorruptError | apsw.NotADBError)
+        return StoreError(_text(error))
 
 
 def checkpoint(path: Path) -> None:

@@ -74,10 +74,12 @@ class Store:
     # records
 
     def append_record(self, record: Record, name: bytes = b"") -> Record:
-        """Store the record; the same one with its sequence."""
+        """Store the record; the same one with its sequence: the next one, unless it brings its own."""
+        tag = str(record.__struct_config__.tag)
+        body = _encoder.encode(msgspec.structs.replace(record, seq=0) if record.seq else record)
         seq = self.database.insert(
-            "INSERT INTO records (at_ms, kind, name, body) VALUES (?, ?, ?, ?)",
-            (record.at_ms, str(record.__struct_config__.tag), name, _encoder.encode(record)),
+            "INSERT INTO records (seq, at_ms, kind, name, body) VALUES (?, ?, ?, ?, ?)",
+            (record.seq or None, record.at_ms, tag, name, body),
         )
         return msgspec.structs.replace(record, seq=seq)
 
@@ -95,11 +97,13 @@ class Store:
         )
         return [_record(*row) for row in rows]
 
-    def records_named(self, name: bytes) -> list[Record]:
+    def records_named(self, name: bytes, limit: int) -> list[Record]:
+        """The newest records of that id, in order."""
         rows = self.database.rows(
-            "SELECT seq, body FROM records WHERE name = ? AND name <> x'' ORDER BY seq", (name,)
+            "SELECT seq, body FROM records WHERE name = ? AND name <> x'' ORDER BY seq DESC LIMIT ?",
+            (name, limit),
         )
-        return [_record(*row) for row in rows]
+        return [_record(*row) for row in reversed(rows)]
 
     def record(self, seq: int) -> Record | None:
         row = self.database.row("SELECT seq, body FROM records WHERE seq = ?", (seq,))
@@ -172,14 +176,14 @@ class Store:
         )
         return None if row is None else _call(row)
 
-    def calls_named(self, name: bytes) -> list[CallRow]:
-        """The calls of that id, found through the records of their verdicts."""
+    def calls_named(self, name: bytes, limit: int) -> list[CallRow]:
+        """The newest calls of that id, in order, found through the records of their verdicts."""
         rows = self.database.rows(
             f"SELECT {_CALL_COLUMNS} FROM calls WHERE opened_seq IN "
-            "(SELECT seq FROM records WHERE name = ? AND name <> x'') ORDER BY opened_seq",
-            (name,),
+            "(SELECT seq FROM records WHERE name = ? AND name <> x'') ORDER BY opened_seq DESC LIMIT ?",
+            (name, limit),
         )
-        return [_call(row) for row in rows]
+        return [_call(row) for row in reversed(rows)]
 
     def open_call(self, row: CallRow) -> None:
         self.database.run(
@@ -200,9 +204,12 @@ class Store:
         )
 
     def promote(self, row: CallRow, seq: int, at: Instant) -> None:
-        """The step that a pending call became, under the sequence of the result that proved it."""
+        """The step that a pending call became, under the sequence of the result that proved it.
+
+        An older step under the same id is one whose call has been pruned; this one takes its place.
+        """
         self.database.run(
-            "INSERT INTO steps (seq, session, call, policy, operations, boot, boot_ns, wall_ms) "
+            "INSERT OR REPLACE INTO steps (seq, session, call, policy, operations, boot, boot_ns, wall_ms) "
             "VALUES (?,?,?,?,?,?,?,?)",
             (seq, row.session, row.call, row.policy, row.operations, at.boot, at.boot_ns, at.wall_ms),
         )
@@ -211,13 +218,30 @@ class Store:
         row = self.database.row("SELECT seq FROM steps WHERE session = ? AND call = ?", (session, call))
         return None if row is None else int(row[0])
 
-    def cut_pending(self, session: bytes, agent: bytes | None, seq: int, result: bytes) -> int:
-        """Cut what the session has pending, of one agent or (None) of all; how many."""
+    def cut_pending(self, session: bytes | None, agent: bytes | None, seq: int, result: bytes) -> int:
+        """Cut what is pending of a session, of one agent of it or (None) of all; how many.
+
+        ``session`` None: of every session.
+        """
+        whose = "session = ?4" if session is not None else "?4 IS NULL"
         return self.database.run(
             "UPDATE calls SET state = ?1, closed_seq = ?2, result = ?3 "
-            "WHERE session = ?4 AND state = 'pending' AND (?5 IS NULL OR agent = ?5)",
+            f"WHERE state = 'pending' AND {whose} AND (?5 IS NULL OR agent = ?5)",
             (State.CUT.value, seq, result, session, agent),
         )
+
+    def overrule(self, session: bytes, call: bytes, action: Action, rule: str, seq: int) -> None:
+        """Answer a known call otherwise from now on; one that is pending and refused is denied."""
+        self.database.run(
+            "UPDATE calls SET action = ?1, rule = ?2 WHERE session = ?3 AND call = ?4",
+            (action.value, rule, session, call),
+        )
+        if action is Action.DENY:
+            self.database.run(
+                "UPDATE calls SET state = ?1, closed_seq = ?2 "
+                "WHERE session = ?3 AND call = ?4 AND state = 'pending'",
+                (State.DENIED.value, seq, session, call),
+            )
 
     def pending(self, limit: int) -> list[CallRow]:
         """The oldest pending calls of all sessions."""
@@ -252,22 +276,25 @@ class Store:
 
     # bounds
 
-    def prune(self, bounds: Bounds, now_ms: int) -> int:
-        """Remove a batch of what is over its bound, oldest first; how many records went."""
+    def prune(self, bounds: Bounds, now_ms: int) -> bool:
+        """Remove a batch of what is over its bound, oldest first; whether more of it may be left."""
         database, batch = self.database, bounds.batch
+        removed: list[int] = []
         for table, order, cap, only in _BOUNDED:
             # Names come from the table below, never from outside.
-            database.run(
+            count = database.run(
                 f"DELETE FROM {table} WHERE {only} AND {order} IN (SELECT {order} FROM {table} WHERE {only} "
                 f"ORDER BY {order} LIMIT max(0, min(?1, (SELECT count(*) FROM {table}) - ?2)))",
                 (batch, getattr(bounds, cap)),
             )
-        return database.run(
+            removed.append(count)
+        count = database.run(
             "DELETE FROM records WHERE seq IN "
             "(SELECT seq FROM records WHERE (at_ms < ?1 OR ?2) AND seq < (SELECT max(seq) FROM records) "
             "ORDER BY seq LIMIT ?3)",
             (now_ms - bounds.records_ms, database.size() > bounds.bytes, batch),
         )
+        return max(*removed, count) >= batch
 
 
 # table, its order, the bound's name, which rows may go

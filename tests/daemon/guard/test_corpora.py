@@ -76,5 +76,6 @@ def test_commands_that_people_wrote_are_seldom_refused() -> None:
     answers = [verdict({"command": row["command"]}) for row in rows("nl2bash.jsonl")]
 
     assert answers.count("None") == 0
-    assert share([answer == "deny" for answer in answers]) <= 0.042
-    assert share([answer == "ask" for answer in answers]) <= 0.07
+    assert share([answer == "deny" for answer in answers]) <= 0.038
+    # a third of these change files outside the project that a search finds there
+    assert share([answer == "ask" for answer in answers]) <= 0.077

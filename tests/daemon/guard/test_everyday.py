@@ -84,6 +84,14 @@ git switch -c fix/typo
 git switch -
 git branch -d merged
 git branch --show-current
+git branch -M main
+git -c core.pager=cat log -3
+git -c user.name=x -c user.email=x@example.com commit -m y
+git config --global core.editor 'code --wait'
+git fetch origin main:main
+git fetch origin pull/12/head:pr-12
+git stash show -p stash@{0}
+git diff --name-only HEAD | xargs cat
 git fetch --all --prune
 git pull --ff-only origin main
 git push -u origin HEAD
@@ -164,6 +172,9 @@ docker pull postgres:16
 docker tag app:dev registry.example.com/app:dev
 docker cp web:/app/report.xml ./report.xml
 docker network ls
+docker image prune -f
+docker run --rm --env-file .env app
+docker compose --env-file .env.dev up -d
 docker volume ls
 docker stats --no-stream
 docker system df
@@ -180,6 +191,13 @@ kubectl config get-contexts
 kubectl top pods
 kubectl exec -it deploy/api -- ls /app
 kubectl get configmap app -o yaml
+kubectl get secrets
+kubectl get secret db -o name
+kubectl get secret db -o jsonpath='{.metadata.labels}'
+docker run --rm -v "$(pwd)":/src -w /src golang:1.22 go test ./...
+docker run --rm -v /etc/localtime:/etc/localtime:ro app
+docker exec db pg_dump -U a app > dump.sql
+ssh -L 5432:localhost:5432 bastion
 helm template chart/ -f values.yaml
 helm lint chart
 minikube status
@@ -201,6 +219,9 @@ npm outdated
 npm config get registry
 npm config list
 npm view react version
+npm whoami
+npm config set registry https://registry.npmmirror.com
+npm config set fund false
 npx create-vite@latest app --template react
 pnpm add -D vitest
 yarn add lodash
@@ -228,6 +249,11 @@ curl -X DELETE http://127.0.0.1:8080/api/items/1
 curl -o /tmp/a.tgz https://example.com/a.tgz && tar xzf /tmp/a.tgz -C /tmp/x
 curl -H "Authorization: Bearer $GITHUB_TOKEN" https://api.github.com/user
 curl --retry 5 --retry-connrefused -sf http://localhost:8000/ready
+curl -d a=1 https://api.example.com/login
+curl -X POST https://api.example.com/v1/items -H 'Content-Type: application/json' -d '{"a":1}'
+curl -X PATCH https://api.example.com/v1/items/1 --json '{"a":1}'
+http POST api.example.com/items name=x
+scp host:/var/log/app.log /tmp/
 wget -q https://example.com/data.csv -O data/data.csv
 http GET localhost:8000/users
 ping -c 1 example.com
@@ -272,6 +298,11 @@ df -h
 stat package.json
 file bin/app
 which python3
+git log --oneline -- .env
+git diff --stat HEAD -- .env
+printenv HOME
+printenv PATH
+declare -p PATH
 command -v node
 type -a git
 env FOO=1 python app.py
@@ -293,6 +324,11 @@ column -t -s, data.csv
 man 1 rsync
 history | tail -20
 test -f .env && echo yes
+grep -q API_KEY .env && echo yes
+python3 -c "import requests; print(requests.get('http://localhost:8000').text)"
+python3 -c "import socket; s=socket.socket(); s.connect(('localhost',5432)); print('ok')"
+diff <(git show HEAD:a.py) a.py
+comm -12 <(sort a) <(sort b)
 [ -n "$GITHUB_TOKEN" ] && echo set
 python -c 'import sys; print(sys.version)'
 python3 -c "import json;print(json.load(open('package.json'))['version'])"
@@ -338,6 +374,15 @@ rm -rf /tmp/work
 find . -name '__pycache__' -type d -exec rm -rf {} +
 find . -name '*.pyc' -delete
 rmdir empty
+rm -rf .git/index.lock
+rm -rf "$(pwd)/build"
+rm -rf $(pwd)/dist
+rm -rf $(find . -name '.DS_Store')
+cmake -E rm -rf build
+cp a.tgz /tmp/
+mv a.tgz /tmp
+tar xzf a.tgz -C /tmp
+unzip -q a.zip -d /tmp
 tar czf /tmp/dist.tgz dist
 tar xzf vendor.tgz -C vendor
 unzip -o a.zip -d vendor
@@ -351,7 +396,7 @@ patch -p1 < fix.patch
 iconv -f latin1 -t utf8 a.txt > b.txt
 base64 logo.png > logo.b64
 jq '.version="1.2"' package.json > tmp.json && mv tmp.json package.json
-python - <<'EOF'⏎from pathlib import Path⏎p = Path("src/app.py")⏎p.write_text(p.read_text().replace("a", "b"))⏎EOF
+python - <<'EOF'⏎from pathlib import Path⏎p = Path("a.py")⏎p.write_text(p.read_text().upper())⏎EOF
 python3 <<'EOF'⏎import re⏎print(re.sub("a", "b", open("a.txt").read()))⏎EOF
 node <<'EOF'⏎const fs = require('fs');⏎fs.writeFileSync('out.json', JSON.stringify({a: 1}));⏎EOF
 D=$(mktemp -d); cp -r src "$D"; rm -rf "$D"
@@ -428,6 +473,11 @@ tmux new -d -s dev 'npm run dev'
 screen -ls
 ssh-add -l
 gpg --verify a.sig a
+aws ecr get-login-password | docker login --username AWS --password-stdin 1.dkr.ecr.us-east-1.amazonaws.com
+gh auth token | docker login ghcr.io -u me --password-stdin
+doppler run -- npm start
+op run -- npm test
+dotenv -e .env -- npm test
 aws s3 ls s3://bucket/
 aws sts get-caller-identity
 aws logs tail /aws/lambda/x --since 1h

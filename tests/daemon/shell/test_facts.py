@@ -225,3 +225,21 @@ def test_any_text_has_facts_whose_links_hold(text: str) -> None:
         assert 1 <= path.command_id <= len(found.commands)
     for flow in found.flows:
         assert max(flow.from_command, flow.to_command) <= len(found.commands)
+
+
+@pytest.mark.parametrize(
+    ("command", "paths"),
+    [
+        ("./run.sh a", [("execute", "/home/dev/project/run.sh")]),
+        ("/opt/tool/bin/x", [("execute", "/opt/tool/bin/x")]),
+        ("/usr/bin/true", []),
+        ("run.sh", []),
+        ("$D/run.sh", []),
+    ],
+)
+def test_a_program_named_by_a_path_of_its_own_is_a_file_that_runs(
+    command: str, paths: list[tuple[str, str]]
+) -> None:
+    facts = analyze(command, cwd="/home/dev/project", home="/home/dev")
+
+    assert [(fact.access.value, fact.resolved) for fact in facts.paths] == paths

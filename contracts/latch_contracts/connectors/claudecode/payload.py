@@ -21,6 +21,8 @@ from latch_contracts.events import Call, HookEvent
 from latch_contracts.strict_json import as_array, as_object
 
 MAX_ID: Final = 512  # bytes; real ids stay under 60
+MAX_PATH: Final = 4096  # bytes, the kernel's own limit for one path
+MAX_BATCH: Final = 4096  # calls of one model message; real ones stay under 30
 
 _TOOL_KINDS: Final = frozenset({Kind.PROPOSAL, Kind.PERMISSION, Kind.RESULT, Kind.DENIAL})
 _PAIRED_ROUTES: Final = frozenset({Route.ACTION, Route.RESULT})
@@ -195,6 +197,8 @@ def _batch(members: dict[str, Any]) -> tuple[tuple[str, ...], str]:
     calls = as_array(members.get("tool_calls"))
     if calls is None:
         raise BadPayload("tool_calls", "is missing" if _absent(members, "tool_calls") else "is not an array")
+    if len(calls) > MAX_BATCH:
+        raise BadPayload("tool_calls", f"lists more than {MAX_BATCH} calls")
     ids: list[str] = []
     for call in calls:
         value = (as_object(call) or {}).get(CONTRACT.call_id_field)
@@ -213,6 +217,8 @@ def _note(members: dict[str, Any], event: Event) -> str:
 def _cwd(members: dict[str, Any]) -> str:
     """An absolute directory, or "": a relative one says nothing to a process that runs elsewhere."""
     text = _text(members, "cwd")
+    if len(text.encode("utf-8")) > MAX_PATH:
+        raise BadPayload("cwd", f"is longer than {MAX_PATH} bytes")
     return text if text.startswith("/") and "\0" not in text else ""
 
 

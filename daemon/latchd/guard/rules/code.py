@@ -61,7 +61,8 @@ _SOCKETS: Final = re.compile(
     r"\bsocket\b|TCPSocket|fsockopen|IO::Socket|net\.(?:connect|Socket|createConnection)"
 )
 _HANDS_SHELL: Final = re.compile(
-    r"\bdup2\b|pty\.spawn|['\"/](?:ba|z|da|k)?sh\b['\" ,]{1,8}-i\b|(?:/bin/(?:ba|z|da|k)?sh|cmd\.exe)\b.{0,400}\.pipe\("
+    r"\bdup2\b|pty\.spawn|['\"/](?:ba|z|da|k)?sh\b['\" ,]{1,8}-i\b"
+    r"|(?:/bin/(?:ba|z|da|k)?sh|cmd\.exe)\b.{0,400}\.pipe\("
     r"|exec\W{1,4}/bin/(?:ba)?sh",
     re.DOTALL,
 )

@@ -110,11 +110,13 @@ _TASKS: Final[dict[str, re.Pattern[str]]] = {
             "python python3 django-admin django-admin.py manage.py uv poetry pipenv",
             r"(?:flush|reset_db|sqlflush_db)\Z",
         ),
-        ("php artisan", r"(?:migrate:fresh|migrate:reset|migrate:refresh|db:wipe|schema:drop)\Z"),
-        ("php console symfony", r"doctrine:(?:database:drop|schema:drop)\Z"),
+        (
+            "php artisan console symfony",
+            r"(?:migrate:fresh|migrate:reset|migrate:refresh|db:wipe|schema:drop"
+            r"|doctrine:(?:database|schema):drop)\Z",
+        ),
         ("mix", r"ecto\.(?:drop|reset)\Z"),
-        ("sequelize sequelize-cli npx", r"db:drop\Z|db:migrate:undo:all\Z"),
-        ("typeorm npx", r"schema:drop\Z"),
+        ("sequelize sequelize-cli typeorm npx", r"(?:db:drop|db:migrate:undo:all|schema:drop)\Z"),
         ("flyway", r"clean\Z"),
         ("liquibase", r"drop-all\Z|dropAll\Z"),
         ("drush wp", r"sql[:-]drop\Z"),

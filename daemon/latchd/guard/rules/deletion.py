@@ -18,7 +18,7 @@ from latchd.guard.groups import Group
 from latchd.guard.paths import Place, components
 from latchd.guard.rule import Hit, Rule
 from latchd.guard.subject import Subject
-from latchd.guard.targets import deleted, is_fed, moves, shown, takes_all
+from latchd.guard.targets import deleted, is_fed, moves, shown, takes_all, where
 
 _INSIDE: Final = "delete a named path inside the project or below /tmp instead, or let the person run it"
 
@@ -60,6 +60,36 @@ def _delete_project_root(subject: Subject) -> Iterator[Hit]:
                 f"this removes the whole project `{shown(fact)}`",
                 "name the files or directories that should go, or let the person run it",
             )
+
+
+def _delete_listed(subject: Subject) -> Iterator[Hit]:
+    """`ls | xargs rm`: every file there is, by way of a list."""
+    flows = subject.facts.flows
+    for command in subject.acting():
+        removes = Operation.DELETE in command.operations and not moves(command)
+        if not is_fed(command) or not removes or command.program == "git":
+            continue
+        feeders = (
+            subject.facts.command(flow.from_command) for flow in flows if flow.to_command == command.id
+        )
+        for source in feeders:
+            if source is not None and _lists_all(subject, source):
+                yield Hit(
+                    command.id,
+                    "(everything listed)",
+                    f"this removes all that `{' '.join(source.argv)[:40]}` lists",
+                    "name the files or directories that should go, or let the person run it",
+                )
+
+
+def _lists_all(subject: Subject, source: Command) -> bool:
+    words = source.argv[1:]
+    if source.program == "git":
+        return words[:1] == ("ls-files",) and all(
+            word.startswith("-") and word not in ("-d", "--deleted") for word in words[1:]
+        )
+    listed = [fact for fact in subject.facts.paths if fact.command_id == source.id]
+    return source.program == "ls" and any(where(subject, fact) is Place.PROJECT_ROOT for fact in listed)
 
 
 def _delete_repository(subject: Subject) -> Iterator[Hit]:
@@ -174,6 +204,20 @@ RULES: Final = (
             "find . -type f -exec rm {} +",
         ),
         passes=("rm -rf build/*", "rm *.o", "find . -name '*.pyc' -delete", "rm -rf ./build"),
+    ),
+    Rule(
+        "fs.delete-listed",
+        "every file of the project is removed by way of a list",
+        Group.DESTROY,
+        Severity.CRITICAL,
+        _delete_listed,
+        denies=("ls | xargs rm", "git ls-files -z | xargs -0 rm -f"),
+        passes=(
+            "ls | xargs -I{} mv {} x_{}",
+            "ls *.o | xargs rm",
+            "ls build | xargs echo",
+            "git ls-files --deleted | xargs git rm",
+        ),
     ),
     Rule(
         "fs.delete-git",

@@ -17,7 +17,7 @@ from latchd.guard.groups import Group
 from latchd.guard.paths import Place, components
 from latchd.guard.rule import Hit, Rule
 from latchd.guard.subject import Subject
-from latchd.guard.targets import shown, where
+from latchd.guard.targets import found_below, shown, where
 from latchd.shell.grammar.places import raw_disk
 
 _MAKE_ONLY: Final = frozenset(
@@ -29,6 +29,10 @@ def _overwritten(subject: Subject) -> Iterator[tuple[Command, PathFact, Place]]:
     for command, fact in subject.touched(Access.WRITE):
         if command.program not in _MAKE_ONLY and Operation.DISK_WRITE not in command.operations:
             yield command, fact, where(subject, fact)
+            if "\0" in fact.value:
+                yield from (
+                    (command, below, where(subject, below)) for below in found_below(subject, command)
+                )
 
 
 def _overwrite_system(subject: Subject) -> Iterator[Hit]:
@@ -146,6 +150,7 @@ RULES: Final = (
             "cp a /usr/lib/x",
             "truncate -s 0 /var/log/syslog",
             "cat a | tee /etc/x.conf",
+            "find /etc -type f -exec truncate -s 0 {} +",
         ),
         passes=(
             "echo x > out.txt",

@@ -68,6 +68,17 @@ def _upload_unknown(subject: Subject) -> Iterator[Hit]:
             )
 
 
+def _publish(subject: Subject) -> Iterator[Hit]:
+    for command in subject.acting():
+        if "publish" in command.details and Operation.UPLOAD in command.operations:
+            yield Hit(
+                command.id,
+                " ".join(command.argv[:2]).replace("\0", "$…")[:60],
+                "this makes something public, and that is seldom undone",
+                "let the person publish it, or show with --dry-run what would go",
+            )
+
+
 def _metadata_endpoint(subject: Subject) -> Iterator[Hit]:
     for command, fact in subject.contacts():
         if fact.normalized_host in _METADATA_HOSTS or fact.host.lower().rstrip(".") in _METADATA_HOSTS:
@@ -207,6 +218,15 @@ RULES: Final = (
             "curl -d @a.json http://localhost:8080",
             "curl -d a=1 https://x.example",
         ),
+    ),
+    Rule(
+        "egress.publish",
+        "something is published",
+        Group.NETWORK,
+        Severity.MEDIUM,
+        _publish,
+        denies=("npm publish", "docker push me/app", "cargo publish"),
+        passes=("npm publish --dry-run", "docker build -t me/app .", "npm pack"),
     ),
     Rule(
         "package.install",

@@ -177,7 +177,10 @@ ssh | run | ssh * : workload_exec connect +remote-command
 
 def _heroku(parsed: Parsed, description: Description, _context: Context) -> Description:
     verb = parsed.operands[0].value if parsed.operands else ""
-    if verb in ("config", "config:get", "env", "secrets") and description.details == ():
+    if (
+        verb in ("config", "config:get", "env", "env:list", "env:get", "secrets")
+        and description.details == ()
+    ):
         return Description(known=True, operations=(Operation.CREDENTIAL_READ, Operation.CONNECT))
     return description
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 import msgspec
@@ -145,7 +146,8 @@ system prune | volume prune | image prune --all | container prune | volume rm | 
     swarm leave | secret rm | config rm | machine rm | machine reset | system reset | pod rm | pod prune |\
     kube down | namespace rm : delete +container-loss
 rm | rmi | container rm | container remove | image rm | image remove | network rm | network remove |\
-    context rm | builder prune | buildx prune | image prune | network prune | buildx rm | image delete | plugin rm | delete : delete
+    context rm | builder prune | buildx prune | image prune | network prune | buildx rm |\
+    image delete | plugin rm | delete : delete
 kill | container kill | stop | container stop : process_kill +service-stop
 push | image push | manifest push : upload connect +publish
 pull | image pull | image import | import | load | image load : fetch connect
@@ -214,11 +216,23 @@ apply | create | expose | patch | edit | label | annotate | set | scale | autosc
 """
 
 
+_DATA: Final = re.compile(r"(?<![a-z])(?:string)?data\b|\{\.\}|items(?:\[\*?\])?\}", re.IGNORECASE)
+
+
+def _hides_data(parsed: Parsed) -> bool:
+    """An output format that shows names or fields, and not the data."""
+    form = parsed.text("output")
+    fields = form.startswith(("jsonpath=", "custom-columns=", "go-template="))
+    return form in ("name", "wide") or (fields and _DATA.search(form) is None)
+
+
 def _kubectl_extra(parsed: Parsed, description: Description, context: Context) -> Description:
     """Secrets printed whole; a scale to zero; exec … env."""
     verb = parsed.operands[0].value if parsed.operands else ""
     if verb == "scale" and parsed.text("replicas") == "0":
         return msgspec.structs.replace(description, details=("service-stop",))
+    if verb == "get" and Operation.CREDENTIAL_READ in description.operations and _hides_data(parsed):
+        return msgspec.structs.replace(description, operations=())
     if verb == "exec" and any(word.value in ("env", "printenv") for word in parsed.operands[1:]):
         description = msgspec.structs.replace(
             description, operations=(*description.operations, Operation.ENVIRONMENT_READ)
@@ -272,7 +286,9 @@ PROGRAMS: Final = (
                     "docker run -v /var/run/docker.sock:/s x": (
                         "container_run execute connect:/var/run/docker.sock +host-mount"
                     ),
-                    "docker run --mount type=bind,source=/etc,target=/e x": "container_run execute +host-mount",
+                    "docker run --mount type=bind,source=/etc,target=/e x": (
+                        "container_run execute +host-mount"
+                    ),
                     "docker run -v ~:/h x": "container_run execute +host-mount",
                     "docker run -v /data:/d x": "container_run execute read:/data/** append:/data/**",
                     "docker run --env-file .env x": "container_run execute metadata:.env",
@@ -368,6 +384,9 @@ PROGRAMS: Final = (
             "kubectl -n a delete ns b": "delete connect +cluster-loss +all-refs",
             "kubectl delete pods --all": "delete connect +cluster-loss +all-refs",
             "kubectl get secret x -o yaml": "credential_read connect",
+            "kubectl get secret x -o name": "",
+            "kubectl get secret x -o jsonpath={.metadata.name}": "",
+            "kubectl get secret x -o jsonpath={.data.password}": "credential_read connect",
             "kubectl exec -it p -- env": "workload_exec connect environment_read +remote-command",
             "kubectl apply -f a.yml": "config_change connect read:a.yml",
             "kubectl delete pod x --dry-run=client": "preview",

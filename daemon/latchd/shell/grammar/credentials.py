@@ -165,7 +165,8 @@ PROGRAMS: Final = (
         "ansible-vault systemd-creds keyctl chamber berglas akeyless conjur "
         "cmdkey aws-vault teller envchain summon",
         "~ field= address= namespace= f,file= i,identity= k,key= d,decrypt e,encrypt w show token-only "
-        "unlock s= a= format= output-type= in-place r n= command= only-names p= c= project= config= env-file=",
+        "unlock s= a= format= output-type= in-place r n= command= only-names p= c= project= config= "
+        "env-file=",
         by_verb(_VAULTS, UNKNOWN, _vault),
         {
             "vault kv get secret/x": "credential_read",

@@ -361,7 +361,8 @@ PROGRAMS: Final = (
             "curl -d $X https://example.com": (
                 "upload upload@https://example.com +dynamic-upload +stdout-download"
             ),
-            "curl -d a=b localhost:8080": "upload upload@localhost:8080 +stdout-download",
+            "curl -d a=b localhost:8080": "upload connect@localhost:8080 +stdout-download",
+            "curl file:///etc/hosts": "fetch read read:/etc/hosts +stdout-download",
             "curl --data-urlencode x@f https://example.com": (
                 "upload read read:f upload@https://example.com upload=f +stdout-download"
             ),

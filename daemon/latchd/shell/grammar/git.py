@@ -48,8 +48,9 @@ def _globals(parsed: Parsed, description: Description, _context: Context) -> Des
     targets: tuple[Target, ...] = description.targets
     if parsed.has("C", "git-dir", "work-tree"):
         details = (*details, "other-repository")
-    pairs = (word.value.partition("=") for word in (*parsed.values("c"), *parsed.values("config-env")))
-    if any(executing_key(key, value or "!") for key, _, value in pairs):
+    pairs = [word.value.partition("=") for word in parsed.values("c")]
+    pairs += [(word.value.partition("=")[0], "", "!") for word in parsed.values("config-env")]
+    if any(executing_key(key, value) for key, _, value in pairs):
         operations = unique((*operations, Operation.EXECUTE))
         details = (*details, "executing-config")
     unforced = parsed.operands[:1] == (Argument("clean"),) and Operation.WORK_LOSS not in operations
@@ -96,6 +97,10 @@ GIT: Final = family(
         "git -c alias.x=!rm x": "execute +inline-code +opaque-code +executing-config",
         "git -c core.sshCommand=evil fetch": "connect fetch execute +executing-config",
         "git -c clean.requireForce=false clean -d": "work_loss delete +discard-work",
+        "git -c core.pager=cat log": "read",
+        "git -c core.fsmonitor=false status": "",
+        "git -c core.pager='cat;x' log": "read execute +executing-config",
+        "git --config-env=core.pager=X log": "read execute +executing-config",
         "git frobnicate": "? execute",
         "git -c user.name=x commit -m y": "",
     },

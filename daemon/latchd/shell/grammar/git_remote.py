@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 import msgspec
@@ -43,12 +44,29 @@ _EXECUTING_TREES: Final = {
 }
 
 
+# Values that name a program which does no more than the key is for.
+_PLAIN_KEYS: Final = frozenset(
+    "core.pager core.editor core.fsmonitor core.askpass core.sshcommand sequence.editor credential.helper "
+    "gpg.program gpg.ssh.program web.browser".split()
+)
+_PLAIN: Final = re.compile(
+    r"(?:(?:cat|less|more|most|delta|bat|true|false|:|vim?|nvim|nano|emacs|code|subl|hx|micro|gedit|kate|cache"
+    r"|store|osxkeychain|manager|manager-core|libsecret|wincred|gpg2?|ssh|ssh-keygen)(?:\s+-{1,2}[A-Za-z+-]+)*)?\Z"
+)
+
+
+def _is_plain(key: str, section: str, value: str) -> bool:
+    return (key in _PLAIN_KEYS or section in ("pager", "credential")) and _PLAIN.match(value) is not None
+
+
 def executing_key(key: str, value: str = "!") -> bool:
     """Whether git runs a key's value, or lets it decide what runs or where data goes."""
     key = key.lower()
     section, _, rest = key.partition(".")
     if section == "alias":
         return value.startswith("!") or "\0" in value[:1]
+    if _is_plain(key, section, value):
+        return False
     if key in _EXECUTING:
         return True
     if section not in _EXECUTING_TREES or not rest:
@@ -98,8 +116,18 @@ def _fetches(parsed: Parsed, _context: Context) -> Description:
         known=True,
         operations=(Operation.CONNECT, Operation.FETCH),
         contacts=_contact(NetAction.DOWNLOAD, parsed.operands[:1]),
-        details=(*details, *(("force",) if forced else ())),
+        details=(
+            *details,
+            *(("force",) if forced else ()),
+            *(("history-loss",) if forced and any(map(_names_branch, parsed.operands[1:])) else ()),
+        ),
     )
+
+
+def _names_branch(word: Argument) -> bool:
+    """A refspec whose destination is a branch of one's own, not what is kept of the remote's."""
+    place = word.value.partition(":")[2]
+    return bool(place) and (place.startswith("refs/heads/") or not place.startswith("refs/"))
 
 
 def _pushes(parsed: Parsed, _context: Context) -> Description:
@@ -212,6 +240,8 @@ def _shows(parsed: Parsed, _context: Context) -> Description:
         paths += parsed.words[after + 1 :]
     elif parsed.has("no-index"):
         paths += parsed.operands
+    else:  # a path may stand where a revision does
+        paths += [word for word in parsed.operands if _looks_like_file(word.value)]
     written = parsed.values("output")
     pager = parsed.has("open-files-in-pager", "ext-diff", "textconv")
     return Description(
@@ -229,6 +259,11 @@ def _shows(parsed: Parsed, _context: Context) -> Description:
     )
 
 
+def _looks_like_file(word: str) -> bool:
+    name = word.rpartition("/")[2]
+    return ":" not in word and ".." not in word and (name.startswith(".") or name.partition(".")[2].isalpha())
+
+
 def _names_blob(word: str) -> bool:
     _, colon, path = word.partition(":")
     return bool(colon and path) and not path.startswith(("(", "!", "^")) and "//" not in path[:2]
@@ -244,7 +279,9 @@ def _greps(parsed: Parsed, _context: Context) -> Description:
         return Description(
             known=True, operations=(Operation.SEARCH, Operation.EXECUTE), details=("child-command",)
         )
-    return Description(known=True, operations=(Operation.SEARCH,))
+    after = parsed.words.index(literal("--")) if literal("--") in parsed.words else len(parsed.words)
+    named = parsed.words[after + 1 :]
+    return Description(known=True, operations=(Operation.SEARCH,), targets=aimed(Access.READ, named))
 
 
 def _archives(parsed: Parsed, _context: Context) -> Description:
@@ -258,7 +295,7 @@ def _archives(parsed: Parsed, _context: Context) -> Description:
     return Description(
         known=True,
         operations=operations,
-        targets=aimed(Access.WRITE, written),
+        targets=(*aimed(Access.READ, parsed.operands[1:]), *aimed(Access.WRITE, written)),
         contacts=_contact(NetAction.DOWNLOAD, remote),
         details=("child-command",) if parsed.has("exec") else (),
         writes_stdout=not written,
@@ -324,8 +361,11 @@ def _configures(parsed: Parsed, _context: Context) -> Description:
 
 
 def _config_read(parsed: Parsed) -> Description:
+    secret = any(word.value.lower().endswith("extraheader") for word in parsed.operands)
     return Description(
-        known=True, operations=(Operation.READ,), targets=aimed(Access.READ, parsed.values("file"))
+        known=True,
+        operations=(*((Operation.CREDENTIAL_READ,) if secret else ()), Operation.READ),
+        targets=aimed(Access.READ, parsed.values("file")),
     )
 
 
@@ -381,7 +421,9 @@ CHILDREN: Final = (
             "git fetch origin": "connect fetch",
             "git pull --rebase": "connect fetch",
             "git ls-remote https://example.com/a": "connect fetch download@https://example.com/a",
-            "git fetch origin +a:a": "connect fetch +force",
+            "git fetch origin +a:a": "connect fetch +force +history-loss",
+            "git fetch origin a:a": "connect fetch",
+            "git fetch origin +refs/heads/*:refs/remotes/origin/*": "connect fetch +force",
         },
     ),
     program(
@@ -443,6 +485,8 @@ CHILDREN: Final = (
             "git log -p -- .env": "read read:.env",
             "git log -- .env": "read metadata:.env",
             "git log -L1,5:a": "read",
+            "git log --follow -p .env": "read read:.env",
+            "git log -p v1.2 main..x": "read",
             "git log --oneline -5": "read",
         },
     ),
@@ -469,7 +513,11 @@ CHILDREN: Final = (
         "grep",
         "~ e= f= A= B= C= m,max-count= max-depth= threads= O,open-files-in-pager?",
         _greps,
-        {"git grep x": "search", "git grep -Oless x": "search execute +child-command"},
+        {
+            "git grep x": "search",
+            "git grep x -- a": "search read:a",
+            "git grep -Oless x": "search execute +child-command",
+        },
     ),
     program(
         "archive",
@@ -477,6 +525,7 @@ CHILDREN: Final = (
         _archives,
         {
             "git archive -o a.zip HEAD": "read write write:a.zip >none",
+            "git archive HEAD .env": "read read:.env",
             "git archive --remote=git@example.com:a HEAD": "read connect fetch download@git@example.com:a",
         },
     ),
@@ -500,6 +549,10 @@ CHILDREN: Final = (
             "git config core.hooksPath /tmp/h": "config_change write:.git/config +executing-config >none",
             "git config --global alias.x '!sh'": "config_change write:~/.gitconfig +executing-config >none",
             "git config --get user.name": "read",
+            "git config --global core.editor 'code --wait'": "config_change >none",
+            "git config credential.helper store": "config_change >none",
+            "git config credential.helper '!x'": "config_change write:.git/config +executing-config >none",
+            "git config --get http.extraheader": "credential_read read",
             "git config -l": "read",
             "git config set core.sshCommand x": "config_change write:.git/config +executing-config >none",
             "git config --unset core.hooksPath": "config_change >none",

@@ -115,7 +115,8 @@ def _branches(parsed: Parsed, _context: Context) -> Description:
         return lost("ref-delete", "history-loss", "force")
     if parsed.has("delete"):
         return Description(known=True, details=("ref-delete", "preserves-work"))
-    forced = parsed.has("force", "M", "C")
+    # `-M main` renames the branch one is on, as every new repository is told to
+    forced = parsed.has("force", "C") or (parsed.has("M") and len(parsed.operands) > 1)
     return Description(known=True, details=("history-loss",) if forced else ())
 
 
@@ -382,6 +383,8 @@ CHILDREN: Final = (
             "git branch -df x": "work_loss +ref-delete +history-loss +force",
             "git branch --delete --force x": "work_loss +ref-delete +history-loss +force",
             "git branch -f main HEAD~3": "+history-loss",
+            "git branch -M main": "",
+            "git branch -M old main": "+history-loss",
         },
     ),
     program(

@@ -26,7 +26,7 @@ _NPM: Final = """
 * --dry-run : preview
 unpublish | deprecate | owner rm | dist-tag rm | team destroy | org rm : delete connect +registry-loss
 publish : upload connect +publish
-token list | token create | token : credential_read connect
+token list | token create | token | config get *uth* | get *uth* : credential_read connect
 whoami | profile get : connect
 login | logout | adduser | config set | config delete | set | profile set | access : config_change connect
 install | i | add | ci | isntall | in | install-test | it | update | up | upgrade | link | rebuild |\

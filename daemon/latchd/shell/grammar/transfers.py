@@ -213,7 +213,7 @@ def _netcats(parsed: Parsed, _context: Context) -> Description:
 
 
 _SHELLS: Final = frozenset(
-    "sh bash dash zsh ksh ash fish csh tcsh busybox python python3 perl ruby cmd cmd.exe powershell pwsh".split()
+    "sh bash dash zsh ksh ash fish csh tcsh busybox python python3 perl ruby cmd.exe powershell pwsh".split()
 )
 
 

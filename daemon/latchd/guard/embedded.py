@@ -1,0 +1,146 @@
+"""Programs that stand in the text of a call word for word: judged as if they had been given with `-c`.
+
+A here-document that an interpreter reads, a script that one segment writes and a later one runs, and the
+command line in an argument of a tool that nobody has a contract for. The body is found in the raw text, so
+what it leads to is marked as found by a pattern. One level deep: a program in a program in a program is
+nobody's honest work, and the outermost is judged.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+import shlex
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import Final
+
+import msgspec
+
+from latch_contracts.contract import Surface
+from latch_contracts.events import Call
+from latch_contracts.facts import Access, Argument, Command, Operation
+from latch_contracts.strict_json import as_array
+from latchd.guard.bodies import Heredoc, documents
+from latchd.guard.subject import Subject
+from latchd.shell.facts import analyze
+from latchd.shell.grammar.description import Context
+from latchd.shell.grammar.places import resolve
+
+_MAX_BODY: Final = 65_536  # a shell text of more is refused as such
+_CODE_OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
+    {"python": "-c", "pypy": "-c", "node": "-e", "nodejs": "-e", "bun": "-e", "ruby": "-e", "perl": "-e"}
+    | {"php": "-r", "lua": "-e"}
+)
+_MAX_SCRIPTS: Final = 16
+_LINES: Final = ("command", "cmd", "commandLine", "command_line", "shell_command", "bash_command")
+_SHELLS: Final = frozenset("sh bash dash zsh ksh source .".split())
+_WRITERS: Final = frozenset(("cat", "tee", "echo", "printf"))
+_LINE: Final = re.compile(r"#!\s{0,4}\S{0,128}/(?:env\s{1,4}(?:-S\s{1,4})?)?(?P<program>[\w.+-]{1,32})")
+
+
+def embedded(subject: Subject) -> Iterator[tuple[int, Subject]]:
+    """Each program in the text: the command that runs it, and the subject it makes by itself."""
+    if not subject.is_shell:
+        yield from _command_lines(subject)
+        return
+    text = subject.text
+    if "<<" not in text and not _writes_and_runs(subject):
+        return
+    found = tuple(documents(text)) if "<<" in text else ()
+    readers = {
+        command.program: command
+        for command in subject.acting()
+        if Operation.RUN_INPUT in command.operations and _language(command.program)
+    }
+    for document in found:
+        for program, command in readers.items():
+            if document.feeds(program):
+                yield from _made(subject, command, program, document.body)
+                break
+    for command, program, body in itertools.islice(_scripts(subject, found), _MAX_SCRIPTS):
+        yield from _made(subject, command, program, body)
+
+
+def _language(program: str) -> str:
+    """The option that takes a program in an argument; "" when there is none."""
+    return _CODE_OPTIONS.get(program.rstrip("0123456789."), "")
+
+
+def _made(subject: Subject, command: Command, program: str, body: str) -> Iterator[tuple[int, Subject]]:
+    call = subject.event.call
+    option = _language(program)
+    if call is None or len(body) > _MAX_BODY or not (option or program in _SHELLS):
+        return
+    yield command.id, _shell(subject, call, shlex.join((program, option, body)) if option else body)
+
+
+def _shell(subject: Subject, call: Call, text: str) -> Subject:
+    """The subject as it would be if a shell had been given the text."""
+    given = msgspec.structs.replace(call, command=text, surface=Surface.SHELL)
+    return msgspec.structs.replace(
+        subject,
+        event=msgspec.structs.replace(subject.event, call=given),
+        facts=analyze(text, cwd=subject.facts.cwd, home=subject.home),
+    )
+
+
+def _command_lines(subject: Subject) -> Iterator[tuple[int, Subject]]:
+    call = subject.event.call
+    if call is None or call.surface not in (Surface.MCP, Surface.GENERIC):
+        return
+    for key in _LINES:
+        value = call.arguments.get(key)
+        words = as_array(value)
+        if words is not None and all(isinstance(word, str) for word in words):
+            value = shlex.join(words)
+        if isinstance(value, str) and 0 < len(value) <= _MAX_BODY:
+            yield 1, _shell(subject, call, value)
+
+
+def _writes_and_runs(subject: Subject) -> bool:
+    wrote = runs = False
+    for fact in subject.facts.paths:
+        wrote = wrote or fact.access in (Access.WRITE, Access.APPEND)
+        runs = runs or fact.access is Access.EXECUTE
+    return wrote and (runs or any("/" in command.executable for command in subject.facts.commands))
+
+
+def _scripts(subject: Subject, found: tuple[Heredoc, ...]) -> Iterator[tuple[Command, str, str]]:
+    """Files that a segment makes of literal text and that a later one runs."""
+    written = {
+        fact.resolved: (command, fact.value)
+        for command, fact in subject.touched(Access.WRITE, Access.APPEND)
+        if command.program in _WRITERS and fact.resolved
+    }
+    if not written:
+        return
+    for command, path in _executed(subject):
+        writer, spelled = written.get(path, (command, ""))
+        if writer.id >= command.id:
+            continue
+        for body in _bodies(writer, spelled, found):
+            shebang = _LINE.match(body)
+            direct = path.endswith("/" + command.program)
+            named = shebang["program"] if shebang and direct else "sh" if direct else command.program
+            yield command, named, body
+
+
+def _executed(subject: Subject) -> Iterator[tuple[Command, str]]:
+    context = Context(cwd=subject.facts.cwd, home=subject.home)
+    for command, fact in subject.touched(Access.EXECUTE):
+        yield command, fact.resolved
+    for command in subject.acting():
+        if "/" in command.executable:
+            yield command, resolve(Argument(value=command.executable), context)
+
+
+def _bodies(writer: Command, spelled: str, found: tuple[Heredoc, ...]) -> Iterator[str]:
+    if writer.program in ("echo", "printf"):
+        words = [word for word in writer.argv[1:] if word not in ("-e", "-n", "-en", "-ne")]
+        yield " ".join(words).replace("\0", "$X").replace("\\n", "\n")
+        return
+    name = spelled.rpartition("/")[2]
+    for document in found:
+        if name and name in document.line:
+            yield document.body
