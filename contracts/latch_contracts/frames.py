@@ -36,6 +36,11 @@ class FrameBuffer:
         """Bytes that wait for the rest of their frame."""
         return len(self._bytes)
 
+    @property
+    def announced(self) -> int:
+        """Bytes that the frame under way will have; 0 while that is not known."""
+        return self._size() or 0
+
     def feed(self, data: bytes) -> None:
         self._bytes += data
         self._size()

@@ -14,9 +14,9 @@ from typing import Any, Final, NoReturn, TypeGuard
 from latch_contracts.errors import BadPayload
 
 MAX_DEPTH: Final = 64  # real payloads stay under 12; a bomb is refused before any walk recurses
-# Real payloads stay under 10,000. Reading, checking and digesting this many takes about half a second,
-# and every other agent waits for it.
-MAX_VALUES: Final = 200_000
+# Real payloads stay under 10,000. Reading, checking and digesting this many takes a few tenths of
+# a second, and every other agent waits for it.
+MAX_VALUES: Final = 100_000
 _TEXT_OR_MARK: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[,\[{]', re.DOTALL)
 
 

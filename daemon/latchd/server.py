@@ -6,6 +6,7 @@ goes wrong in one ends that one alone.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
 from collections import Counter
@@ -49,6 +50,9 @@ MAX_QUESTIONS: Final = 64
 MAX_SESSIONS: Final = 1000
 # Garbage is recorded, but a peer that sends it all day must not push real records out of a bounded table.
 FAULTS_PER_MINUTE: Final = 60
+# Requests of this size are rare, and without a bound MAX_HOOKS of them would fill the machine's memory.
+LARGE_BYTES: Final = 1 << 20
+MAX_LARGE: Final = 16
 _CHUNK: Final = 1 << 16
 
 
@@ -82,6 +86,7 @@ class Server:
         self._peer_uid = peer_uid
         self._hooks = trio.Semaphore(MAX_HOOKS)
         self._others = trio.Semaphore(MAX_READERS + MAX_QUESTIONS)
+        self._large = trio.Semaphore(MAX_LARGE)
         self._readers: set[Reader] = set()
         self._resting: set[trio.CancelScope] = set()
         self._draining = False
@@ -216,6 +221,18 @@ class Server:
     async def _request(self, stream: trio.SocketStream, session: Session[R]) -> R | None:
         """The next request, or None when there will be none: the connection is to be closed."""
         fresh = not session.has_answered
+        async with contextlib.AsyncExitStack() as held:
+            return await self._received(stream, session, held, fresh=fresh)
+
+    async def _received(
+        self,
+        stream: trio.SocketStream,
+        session: Session[R],
+        held: contextlib.AsyncExitStack,
+        *,
+        fresh: bool,
+    ) -> R | None:
+        is_large = False
         with trio.move_on_after(READ_SECONDS) as patience:
             while (found := session.next()) is None:
                 if session.is_between_requests and not fresh:
@@ -229,6 +246,9 @@ class Server:
                 if not data:
                     break
                 session.receive(data)
+                if not is_large and session.announced > LARGE_BYTES:
+                    is_large = True
+                    await held.enter_async_context(self._large)
             if isinstance(found, Refusal):
                 self._fault(found)
                 if found.farewell:

@@ -113,6 +113,11 @@ class Session(Generic[R]):
         """Nothing is owed and nothing has been begun: this is the moment to close in peace."""
         return self.state is State.READY and len(self._buffer) == 0
 
+    @property
+    def announced(self) -> int:
+        """Bytes that the request under way will have; 0 while that is not known, or when it can't be read."""
+        return 0 if self._broken is not None else self._buffer.announced
+
     def receive(self, data: bytes) -> None:
         """Take bytes. What is wrong with them is told by ``next``, after the good ones before them."""
         if self._broken is not None:

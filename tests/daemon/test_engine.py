@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -806,7 +806,7 @@ def test_a_commit_that_fails_though_it_was_kept_lets_the_verdict_stand_with_its_
     real = Database.transaction
 
     @contextlib.contextmanager
-    def ambiguous(self: Database) -> Iterator[None]:
+    def ambiguous(self: Database) -> Generator[None]:
         with real(self):
             yield
         raise StoreError("disk I/O error")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -37,9 +38,10 @@ def a_huge_file(path: Path) -> None:
 
 
 @pytest.mark.parametrize("make", [a_pipe, a_device, a_directory, a_huge_file])
-def test_what_is_no_settings_file_is_unreadable_and_holds_nobody_up(tmp_path: Path, make: object) -> None:
+def test_what_is_no_settings_file_is_unreadable_and_holds_nobody_up(
+    tmp_path: Path, make: Callable[[Path], None]
+) -> None:
     settings = tmp_path / "settings.json"
-    assert callable(make)
     make(settings)
 
     assert installs(tmp_path, settings).change_refused("claudecode", "user_settings", str(settings)) == GONE

@@ -10,7 +10,7 @@ import contextlib
 import json
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any, Final
 
@@ -62,6 +62,7 @@ agents = st.sampled_from(["", "a1"])
 calls = st.sampled_from(["c1", "c2", "c3"])
 commands = st.sampled_from(sorted(COMMANDS))
 kinds = st.sampled_from(sorted(RESULTS))
+picks = st.integers(0, 11)
 
 Key = tuple[str, str, str]  # session, agent, call
 
@@ -139,12 +140,12 @@ def _tool(call: str, command: str) -> dict[str, Any]:
 
 
 @contextlib.contextmanager
-def failing() -> Iterator[None]:
+def failing() -> Generator[None]:
     """Every COMMIT in here fails, and nothing of its transaction is kept."""
     real = Database.transaction
 
     @contextlib.contextmanager
-    def transaction(self: Database) -> Iterator[None]:
+    def transaction(self: Database) -> Generator[None]:
         with real(self):
             yield
             raise StoreError("disk full")
@@ -210,11 +211,39 @@ class Ledger(RuleBasedStateMachine):
         self.owes = True
         self.owed_calls.add(key)
 
+    @rule(pick=picks, command=commands, same=st.booleans())
+    def propose_under_a_known_id(self, pick: int, command: str, same: bool) -> None:
+        if (known := self._picked(pick)) is not None:
+            self.propose(*known[0], known[1].command if same else command)
+
     # results
 
     @rule(session=sessions, agent=agents, call=calls, command=commands, kind=kinds)
     def settle(self, session: str, agent: str, call: str, command: str, kind: str) -> None:
-        key = (session, agent, call)
+        self._settle((session, agent, call), command, kind)
+
+    @rule(pick=picks, kind=kinds)
+    def settle_a_pending_call(self, pick: int, kind: str) -> None:
+        if (known := self._picked(pick, "pending")) is not None:
+            self._settle(known[0], known[1].command, kind)
+
+    @rule(pick=picks, command=commands)
+    def succeed_with_what_may_be_another_command(self, pick: int, command: str) -> None:
+        if (known := self._picked(pick, "pending")) is not None:
+            self._settle(known[0], command, "ok")
+
+    @rule(pick=picks, times=st.integers(1, 2))
+    def succeed(self, pick: int, times: int) -> None:
+        if (known := self._picked(pick)) is not None:
+            for _ in range(times):
+                self._settle(known[0], known[1].command, "ok")
+
+    @rule(pick=picks, ms=st.sampled_from([WINDOW_MS - 1, WINDOW_MS]))
+    def succeed_late(self, pick: int, ms: int) -> None:
+        self.time_passes(ms)
+        self.succeed(pick, 1)
+
+    def _settle(self, key: Key, command: str, kind: str) -> None:
         handled = self.world.settle(key, command, kind)
         told = self._caught_up(handled)
         assert _said(handled.reply) == "allow"  # a result is never answered
@@ -327,6 +356,14 @@ class Ledger(RuleBasedStateMachine):
 
     # the model's own
 
+    def _picked(self, pick: int, state: str = "") -> tuple[Key, Row] | None:
+        found = [
+            pair
+            for pair in sorted(self.known.items(), key=lambda pair: pair[0])
+            if state in ("", pair[1].state)
+        ]
+        return found[pick % len(found)] if found else None
+
     def _opened(self, command: str, action: str) -> Row:
         clock = self.world.clock
         state = "denied" if action == "deny" else "pending"
@@ -400,7 +437,7 @@ def test_the_ledger_does_what_its_model_foretells() -> None:
     run_state_machine_as_test(
         Ledger,
         settings=settings(
-            max_examples=25, stateful_step_count=30, deadline=None, suppress_health_check=_QUIET
+            max_examples=60, stateful_step_count=40, deadline=None, suppress_health_check=_QUIET
         ),
     )
 
@@ -448,7 +485,7 @@ def do(world: World, event: tuple[Any, ...]) -> Told:
 
 
 @contextlib.contextmanager
-def worlds(count: int) -> Iterator[list[World]]:
+def worlds(count: int) -> Generator[list[World]]:
     made = [World() for _ in range(count)]
     yield made
     for world in made:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -36,8 +37,9 @@ def a_loop(path: Path) -> str:
 
 
 @pytest.mark.parametrize("make", [a_pipe, a_directory, a_loop])
-def test_a_project_file_that_can_not_be_read_is_no_permission(tmp_path: Path, make: object) -> None:
-    assert callable(make)
+def test_a_project_file_that_can_not_be_read_is_no_permission(
+    tmp_path: Path, make: Callable[[Path], str]
+) -> None:
     why = make(tmp_path / ".latchd.toml")
 
     with pytest.raises(PolicyError, match=why):

@@ -322,6 +322,23 @@ async def test_the_gap_does_not_wait_for_another_fault(bench: Bench, autojump_cl
     assert [one.count for one in bench.engine.log[FAULTS_PER_MINUTE:] if isinstance(one, GapRecord)] == [5]
 
 
+async def test_large_requests_take_turns_and_small_ones_pass_them(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, autojump_clock: MockClock
+) -> None:
+    monkeypatch.setattr(server, "MAX_LARGE", 1)
+    bench.server = bench.make()
+    frame = pack(encode(call(b"x" * 2_000_000)))
+    first, second, small = bench.hook(), bench.hook(), bench.hook()
+    await first.stream.send_all(frame[:100])
+    await wait_all_tasks_blocked()
+    with trio.move_on_after(0.2) as full:
+        await second.stream.send_all(frame)
+    await small.send(call(b"1"))
+
+    assert (full.cancelled_caught, await small.receive()) == (True, reply(b"1"))
+    await first.stream.aclose()
+
+
 async def test_an_absurd_watch_is_a_watch_of_nothing_old(bench: Bench) -> None:
     bench.engine.handle(call(b"1"))
     for cursor in (2**63, 2**64 - 1, -(2**63)):

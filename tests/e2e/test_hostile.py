@@ -8,7 +8,7 @@ import os
 import random
 import socket
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Final
 
@@ -28,7 +28,7 @@ from latch_contracts.wire import (
     Watch,
     encode,
 )
-from running_daemon import SILENT, Daemon, Talk, daemon
+from running_daemon import SILENT, Daemon, Talk, daemon, tool
 
 SHIM_SECONDS: Final = 2.0  # how long the shim waits, connect to answer
 
@@ -37,14 +37,12 @@ def answered_in_time(running: Daemon, call: str) -> bool:
     """A call as the shim makes it, with the shim's own deadline."""
     with Talk(running.places.hook_socket) as talk:
         talk.socket.settimeout(SHIM_SECONDS)
-        talk.send(
-            running.request("PreToolUse", tool_name="Bash", tool_input={"command": "ls"}, tool_use_id=call)
-        )
+        talk.send(running.request("PreToolUse", **tool("ls", call)))
         return talk.receive() == SILENT
 
 
 @contextlib.contextmanager
-def meanwhile(*attacks: Callable[[], None]) -> Iterator[None]:
+def meanwhile(*attacks: Callable[[], object]) -> Generator[None]:
     """The attacks run beside the block, and are over at its end."""
     threads = [threading.Thread(target=attack) for attack in attacks]
     for thread in threads:
@@ -80,8 +78,8 @@ BOMBS: Final = {
     "giant fraction": b'{"v":1.' + b"1" * ROOM + b"}",
     "equal keys": b"{" + b'"a":1,' * 100_000 + b'"a":1}',
     "distinct keys": b"{" + b",".join(b'"%x":1' % number for number in range(1_200_000)) + b"}",
-    "texts just under the bound": b'{"v":[' + b'"/etc/x",' * 199_000 + b'"x"]}',
-    "keys just under the bound": b"{" + b",".join(b'"k%x":"/x"' % number for number in range(199_000)) + b"}",
+    "texts just under the bound": b'{"v":[' + b'"/etc/x",' * 99_000 + b'"x"]}',
+    "keys just under the bound": b"{" + b",".join(b'"k%x":"/x"' % number for number in range(99_000)) + b"}",
 }
 
 
@@ -196,8 +194,7 @@ def test_one_id_used_without_end_can_still_be_shown(root: Path) -> None:
     with daemon(root) as running:
         with Talk(running.places.hook_socket) as talk:
             for number in range(400):
-                told = {"tool_name": "Bash", "tool_input": {"command": f"echo {number}"}, "tool_use_id": "c1"}
-                talk.send(running.request("PreToolUse", **told))
+                talk.send(running.request("PreToolUse", **tool(f"echo {number}", "c1")))
                 assert talk.receive() == SILENT
         with Talk(running.places.events_socket) as talk:
             talk.send(Show(VERSION, "c1"))

@@ -70,6 +70,7 @@ _decoder: Final = msgspec.msgpack.Decoder(Record)
 class Store:
     def __init__(self, database: Database) -> None:
         self.database = database
+        self._over: dict[str, int] = {}  # rows over each table's bound, as counted last
 
     # records
 
@@ -246,7 +247,9 @@ class Store:
     def pending(self, limit: int) -> list[CallRow]:
         """The oldest pending calls of all sessions."""
         rows = self.database.rows(
-            f"SELECT {_CALL_COLUMNS} FROM calls WHERE state = 'pending' ORDER BY opened_seq LIMIT ?",
+            # By the small index, else SQLite walks every tombstone to find that nothing is pending.
+            f"SELECT {_CALL_COLUMNS} FROM calls INDEXED BY calls_pending WHERE state = 'pending' "
+            "ORDER BY opened_seq LIMIT ?",
             (limit,),
         )
         return [_call(row) for row in rows]
@@ -279,22 +282,28 @@ class Store:
     def prune(self, bounds: Bounds, now_ms: int) -> bool:
         """Remove a batch of what is over its bound, oldest first; whether more of it may be left."""
         database, batch = self.database, bounds.batch
-        removed: list[int] = []
-        for table, order, cap, only in _BOUNDED:
-            # Names come from the table below, never from outside.
-            count = database.run(
-                f"DELETE FROM {table} WHERE {only} AND {order} IN (SELECT {order} FROM {table} WHERE {only} "
-                f"ORDER BY {order} LIMIT max(0, min(?1, (SELECT count(*) FROM {table}) - ?2)))",
-                (batch, getattr(bounds, cap)),
-            )
-            removed.append(count)
-        count = database.run(
+        if not any(self._over.values()):  # counting a full table takes as long as removing a batch
+            for table, _, cap, _ in _BOUNDED:
+                row = database.row(f"SELECT count(*) FROM {table}")
+                self._over[table] = max(0, (0 if row is None else int(row[0])) - getattr(bounds, cap))
+        for table, order, _, only in _BOUNDED:
+            wanted = min(batch, self._over[table])
+            if wanted:
+                # Names come from the table below, never from outside.
+                removed = database.run(
+                    f"DELETE FROM {table} WHERE {only} AND {order} IN "
+                    f"(SELECT {order} FROM {table} WHERE {only} ORDER BY {order} LIMIT ?)",
+                    (wanted,),
+                )
+                # Fewer than wanted: what is left is pending and may not go.
+                self._over[table] = self._over[table] - removed if removed == wanted else 0
+        removed = database.run(
             "DELETE FROM records WHERE seq IN "
             "(SELECT seq FROM records WHERE (at_ms < ?1 OR ?2) AND seq < (SELECT max(seq) FROM records) "
             "ORDER BY seq LIMIT ?3)",
             (now_ms - bounds.records_ms, database.size() > bounds.bytes, batch),
         )
-        return max(*removed, count) >= batch
+        return removed >= batch or any(self._over.values())
 
 
 # table, its order, the bound's name, which rows may go

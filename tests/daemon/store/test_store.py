@@ -241,6 +241,15 @@ def test_pruning_is_bounded_by_its_batch(store: Store) -> None:
     assert [record.seq for record in store.records_after(0, 99)] == [5, 6, 7, 8, 9, 10]
 
 
+def test_a_backlog_is_worked_down_batch_by_batch(store: Store) -> None:
+    for number in range(10):
+        store.promote(call(number), number, Instant(bytes(16), 5, 6))
+    bounds = Bounds(steps=1, batch=4)
+
+    assert [store.prune(bounds, now_ms=0) for _ in range(3)] == [True, True, False]
+    assert [number for number in range(10) if store.step_of(S, call(number).call)] == [9]
+
+
 def test_a_database_within_its_size_keeps_its_records(store: Store) -> None:
     store.append_record(LifecycleRecord(at_ms=1))
 

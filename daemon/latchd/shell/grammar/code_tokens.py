@@ -10,7 +10,9 @@ from typing import Final
 
 import msgspec
 
-MAX_CODE: Final = 16_384  # bytes read of one program; more is opaque
+MAX_CODE: Final = 65_536  # letters read of one program: as many as a shell text may have
+_MAX_LINKS: Final = 16  # names of one dotted chain
+_MAX_RUN: Final = 128  # tokens of one call, so that brackets which never close cost no more
 _HASH_COMMENTS: Final = frozenset(("python", "perl", "ruby", "php"))
 
 
@@ -147,13 +149,15 @@ def _chain(found: list[Token], at: int) -> tuple[str, tuple[Token, ...]]:
     """The dotted name that ends here, and the arguments of a call it hangs on: ``Path('x').unlink``."""
     names = [found[at].text]
     place = at - 1
-    while place > 0 and found[place].kind == ".":
+    while place > 0 and found[place].kind == "." and len(names) < _MAX_LINKS:
         place -= 1
         if found[place].kind == "n":
             names.append(found[place].text)
             place -= 1
         elif found[place].kind == ")":
             opening = _opening(found, place)
+            if opening < 0:
+                break
             inner = tuple(found[opening + 1 : place])
             caller = found[opening - 1].text if opening and found[opening - 1].kind == "n" else ""
             if caller == "require" and inner:
@@ -167,21 +171,21 @@ def _chain(found: list[Token], at: int) -> tuple[str, tuple[Token, ...]]:
 
 def _opening(found: list[Token], at: int) -> int:
     depth = 0
-    for place in range(at, -1, -1):
+    for place in range(at, max(-1, at - _MAX_RUN), -1):
         if found[place].kind == ")":
             depth += 1
         elif found[place].kind == "(":
             depth -= 1
             if depth == 0:
                 return place
-    return 0
+    return -1
 
 
 def _arguments(found: list[Token], at: int, close: str) -> tuple[tuple[Token, ...], ...]:
     """Token runs between commas at the first level, up to the closing mark."""
     parts: list[list[Token]] = [[]]
     depth = 0
-    for token in found[at:]:
+    for token in found[at : at + _MAX_RUN]:
         if depth == 0 and (token.kind == close or (close == ";" and token.kind in (";", "}", ")"))):
             break
         if token.kind in "([{":

@@ -54,4 +54,4 @@ def test_code_with_a_dynamic_part_is_opaque() -> None:
 
 
 def test_a_program_too_long_to_read_is_opaque() -> None:
-    assert "+opaque-code" in read("python", "x = 1\n" * 5000)
+    assert "+opaque-code" in read("python", "x = 1\n" * 12000)
