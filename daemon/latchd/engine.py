@@ -21,8 +21,6 @@ from latch_contracts.events import HookEvent
 from latch_contracts.outcome import State
 from latch_contracts.places import Places
 from latch_contracts.records import (
-    ConfigRecord,
-    DenialRecord,
     FaultRecord,
     GapRecord,
     HealthRecord,
@@ -40,17 +38,16 @@ from latchd.keys import Keys, load_or_create
 from latchd.logbook import UNWRITABLE, Logbook
 from latchd.policy import Policy
 from latchd.proposing import Proposals
-from latchd.recording import Identity, common, identify
+from latchd.recording import Identity, identify
 from latchd.redact import head
 from latchd.settling import Results
 from latchd.store import database
 from latchd.store.database import Database, StoreError
 from latchd.store.store import Bounds, Store
-from latchd.windows import Instant, remaining_ms
+from latchd.unjudged import Answer, Unjudged
+from latchd.upkeep import Upkeep
+from latchd.windows import Instant
 
-_SWEEP_MS = 60_000  # how often bounds are enforced when nothing else wakes the scheduler
-_BACKLOG_MS = 100  # and how often while more is over them than one batch takes
-_SETTINGS = frozenset({"user_settings", "project_settings", "local_settings", "policy_settings", "skills"})
 _UNRECORDABLE = Verdict(
     action=Action.DENY,
     rule=UNWRITABLE,
@@ -79,12 +76,8 @@ class Engine:
         self._installs = installs
         self._home = home
         self.token: str | None = None  # what a request must carry, when the user wants one
-        self._swept_ms = clock.wall_ms()
-        self._sweep_ms = _SWEEP_MS
-        # No pending call is older than this; None = nothing is pending. A lower bound is enough: the
-        # scheduler comes early once, and looks again.
-        self._oldest = self._oldest_pending()
         self._log = Logbook(store, clock)
+        self._upkeep = Upkeep(store, self._log, clock)
         self.counters = self._log.counters
         self.degraded = self._log.degraded
         self.adopt(policy)
@@ -113,6 +106,7 @@ class Engine:
             records_ms=policy.records.days * 24 * 3600 * 1000, bytes=policy.records.mebibytes * 1024 * 1024
         )
         self._judge = Judge(policy, self._home)
+        self._unjudged = Unjudged(self._log, self._clock, self._installs, policy)
         bindings = Bindings(policy)
         self._proposals = Proposals(self._store, self._keys, policy, bindings, self._bounds)
         self._results = Results(self._store, self._keys, policy, bindings)
@@ -133,57 +127,21 @@ class Engine:
             records = self.fault("unknown-connector", why)
             return Handled(_reply(Rendered(2, b"", f"latchd: {why}\n".encode())), records)
         if self.token is not None and not hmac.compare_digest(self.token.encode(), request.token.encode()):
-            return self._unreadable(
-                connector, request, "", BadPayload("token", "is missing or wrong"), started
-            )
+            wrong = BadPayload("token", "is missing or wrong")
+            return _handled(self._unjudged.unreadable(connector, request, "", wrong, started))
         version = request.agent_version or self._installs.agent_version(request.connector)
         try:
             event = connector.read(request.payload, request.event)
         except (BadPayload, UnknownEvent) as error:
-            return self._unreadable(connector, request, version, error, started)
+            return _handled(self._unjudged.unreadable(connector, request, version, error, started))
         if event.event.route in (Route.ACTION, Route.DIRECT):
             return self._proposal(connector, request, event, version, started)
         if request.probe:
             return Handled(_reply(connector.silence()), [])  # asked what would be said: nothing is settled
         if event.event.kind is Kind.CONFIG_CHANGE:
-            return self._config_change(connector, event, version)
+            identity = identify(self._keys, event)
+            return _handled(self._unjudged.config_change(connector, event, identity, version))
         return Handled(_reply(connector.silence()), self._settle(connector, event, version))
-
-    def _unreadable(
-        self, connector: Connector, request: HookRequest, version: str, error: Exception, started: int
-    ) -> Handled:
-        """A payload that can't be read: refused where a refusal is obeyed, silence elsewhere."""
-        self.counters["bad_payloads"] += 1
-        code = "unknown-event" if isinstance(error, UnknownEvent) else "bad-payload"
-        event = connector.guess_event(request.payload, request.event)
-        if event is not None and not event.blockable:
-            detail = "" if self.policy.redaction == "none" else head(str(error))
-            return Handled(
-                _reply(connector.silence()), self.fault(code, detail, connector.contract.connector)
-            )
-        verdict = Verdict(
-            action=Action.DENY,
-            rule=f"floor.{code}",
-            participant="floor",
-            reason=f"[floor.{code}]: the hook's payload can't be judged: {error}.",
-        )
-        clear = self.policy.redaction != "none"
-        record = VerdictRecord(
-            at_ms=self._clock.wall_ms(),
-            connector=connector.contract.connector,
-            event="" if event is None else event.name,
-            action=Action.DENY,
-            rule=verdict.rule,
-            participant="floor",
-            reason=head(verdict.reason, 300) if clear else "",
-            latency_us=self._clock.monotonic_us() - started,
-            probe=request.probe,
-        )
-        denial = DenialRecord(
-            at_ms=record.at_ms, connector=record.connector, rule=f"floor.{code}", participant="floor"
-        )
-        records = self._log.append(*((record,) if request.probe else (record, denial)))
-        return Handled(_reply(connector.render(event, verdict, version)), records)
 
     def _proposal(
         self, connector: Connector, request: HookRequest, event: HookEvent, version: str, started: int
@@ -212,10 +170,8 @@ class Engine:
             judged = judged or self._judge.judge(event, lambda _: None, connector.contract)
             verdict = self._unrecordable(connector, identity, judged.verdict, error, probe=request.probe)
             return Handled(_reply(connector.render(event.event, verdict, version)), told)
-        if self._oldest is None and any(
-            isinstance(record, VerdictRecord) and record.state is State.PENDING for record in records
-        ):
-            self._oldest = self._now()
+        if any(isinstance(record, VerdictRecord) and record.state is State.PENDING for record in records):
+            self._upkeep.opened(self._now())
         self.counters[f"verdict_{verdict.action.value}"] += 1
         return Handled(_reply(connector.render(event.event, verdict, version)), told + records)
 
@@ -231,25 +187,6 @@ class Engine:
             self._log.refused(identity, error, let_through=let_through)
             self.counters["failed_open"] += let_through
         return verdict if fails_open else _UNRECORDABLE
-
-    def _config_change(self, connector: Connector, event: HookEvent, version: str) -> Handled:
-        why = self._installs.change_refused(event.connector, event.config_source, event.config_path)
-        identity = identify(self._keys, event)
-        clear = self.policy.redaction != "none"
-        known = event.config_source in _SETTINGS
-        record = ConfigRecord(
-            **common(event, identity, self.policy.redaction, self._clock.wall_ms()),
-            source=head(event.config_source, 40) if clear or known else "",
-            path=head(event.config_path) if clear else "",
-            refused=bool(why),
-            why=head(why, 300) if clear else "",
-        )
-        records = self._log.append(record)
-        if not why:
-            return Handled(_reply(connector.silence()), records)
-        self.counters["config_refused"] += 1
-        verdict = Verdict(action=Action.DENY, rule="floor.hooks-removed", participant="floor", reason=why)
-        return Handled(_reply(connector.render(event.event, verdict, version)), records)
 
     def _settle(self, connector: Connector, event: HookEvent, version: str) -> list[Record]:
         identity = identify(self._keys, event)
@@ -284,34 +221,11 @@ class Engine:
 
     def expire(self) -> list[Record]:
         """Expire what is over its window and prune what is over its bound. Changes no decision."""
-        records: list[Record] = []
-        try:
-            records += self._log.catch_up()
-            records += self._results.expire(self._now())
-            self._oldest = self._oldest_pending()
-            self._sweep()
-        except StoreError as error:
-            self._log.failed("the last sweep", error)
-        return records
-
-    def _sweep(self) -> None:
-        wall_ms = self._clock.wall_ms()
-        if 0 <= wall_ms - self._swept_ms < self._sweep_ms:
-            return
-        self._swept_ms = wall_ms
-        with self._store.database.transaction():
-            more = self._store.prune(self._bounds, wall_ms)
-        self._sweep_ms = _BACKLOG_MS if more else _SWEEP_MS
+        return self._upkeep.expire(self._results, self._bounds, self._now())
 
     def next_deadline_ms(self) -> int:
         """Milliseconds until ``expire`` has something to do, at most until the next sweep."""
-        if self._oldest is None:
-            return self._sweep_ms
-        return min(self._sweep_ms, remaining_ms(self._oldest, self._now(), self.policy.pending_ms))
-
-    def _oldest_pending(self) -> Instant | None:
-        rows = self._store.pending(1)
-        return rows[0].opened if rows else None
+        return self._upkeep.next_deadline_ms(self.policy.pending_ms, self._now())
 
     def checkpoint(self) -> None:
         """Move the log into the database file; safe in a thread beside ``handle``. Raises StoreError."""
@@ -341,6 +255,11 @@ class Engine:
 
     def _now(self) -> Instant:
         return Instant(self._clock.boot_id(), self._clock.boot_ns(), self._clock.wall_ms())
+
+
+def _handled(answer: Answer) -> Handled:
+    rendered, records = answer
+    return Handled(_reply(rendered), records)
 
 
 def _reply(rendered: Rendered) -> HookReply:

@@ -11,13 +11,14 @@ from latch_contracts.canonical import digest
 from latch_contracts.contract import Compatibility, Contract, Level, Surface
 from latch_contracts.events import Call, HookEvent
 from latch_contracts.facts import ActionFacts, Issue, Status
-from latch_contracts.verdict import Action, Verdict
+from latch_contracts.verdict import Action, Disposition, Finding, Severity, Verdict
 from latchd import disk
 from latchd.files import FileView, Stamp, probe_list
+from latchd.guard.groups import Group
 from latchd.guard.rules import RULES, SELF_PROTECTION
 from latchd.guard.subject import Subject
 from latchd.guard.walk import judge, without_ask
-from latchd.policy import Policy, PolicyError, fingerprint
+from latchd.policy import Policy, PolicyError, Profile, fingerprint
 from latchd.projects import Projects
 from latchd.release import VERSION
 from latchd.store.database import StoreError
@@ -46,6 +47,7 @@ class Judge:
 
     def __init__(self, policy: Policy, home: str) -> None:
         self._home = home
+        self._policy = policy
         self._projects = Projects(policy)
 
     def judge(self, event: HookEvent, seen: Callable[[str], bytes | None], contract: Contract) -> Judged:
@@ -61,7 +63,8 @@ class Judge:
         except Exception as error:
             facts = ActionFacts(event.the_call.tool, Status.INVALID, issues=(Issue.INTERNAL_PARSER_FAILURE,))
             what = type(error).__name__
-            return Judged(_floor("analyzer-error", f"judging this call failed ({what})"), facts, 0)
+            verdict = floor_verdict("analyzer-error", f"judging this call failed ({what})", self._policy)
+            return Judged(verdict, facts, 0)
 
     def _judged(self, event: HookEvent, seen: Callable[[str], bytes | None], contract: Contract) -> Judged:
         call = event.the_call
@@ -72,7 +75,8 @@ class Judge:
         try:
             policy = self._projects.policy_at(event.cwd)
         except PolicyError as error:
-            verdict = _floor("project-policy", f"the project's policy can't be used: {error}")
+            why = f"the project's policy can't be used: {error}"
+            verdict = floor_verdict("project-policy", why, self._policy)
             return Judged(verdict, facts, operations)
         files = dict(disk.views(probe_list(call, facts, policy.write_roots)))
         if contract.level is Level.PAIRED:
@@ -83,9 +87,14 @@ class Judge:
         return Judged(verdict, facts, operations)
 
 
-def _floor(name: str, why: str) -> Verdict:
+def floor_verdict(name: str, why: str, policy: Policy) -> Verdict:
+    """A refusal that no participant gave; under `observe` it is only told, like all that is found."""
     rule = f"floor.{name}"
-    return Verdict(action=Action.DENY, rule=rule, participant="floor", reason=f"[{rule}]: {why}.")
+    reason = f"[{rule}]: {why}."
+    if policy.profile is Profile.OBSERVE:
+        found = Finding(rule, Group.FLOOR, Severity.CRITICAL, reason, disposition=Disposition.DETECT)
+        return Verdict(action=Action.ALLOW, findings=(found,))
+    return Verdict(action=Action.DENY, rule=rule, participant="floor", reason=reason)
 
 
 def known_paths(call: Call, cwd: str) -> tuple[str, ...]:

@@ -884,7 +884,7 @@ def test_an_overlong_question_about_a_call_is_answered_short(bench: Bench) -> No
     ("members", "field"),
     [
         ({"cwd": "/" + "a/" * 3000}, "cwd"),
-        ({"tool_calls": [{}] * 5000, "hook_event_name": "PostToolBatch"}, "tool_calls"),
+        ({"tool_calls": ["x"] * 5000, "hook_event_name": "PostToolBatch"}, "tool_calls"),
     ],
 )
 def test_what_is_too_long_to_be_looked_at_is_named(bench: Bench, members: dict[str, Any], field: str) -> None:
@@ -892,3 +892,19 @@ def test_what_is_too_long_to_be_looked_at_is_named(bench: Bench, members: dict[s
 
     told = handled.reply.stderr.decode() or only(handled, FaultRecord).detail
     assert f"`{field}`" in told
+
+
+def test_under_observe_what_the_floor_finds_is_told_and_nothing_is_refused(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, b'profile = "observe"')
+    unreadable = bench.engine.handle(HookRequest(VERSION, "claudecode", "", "", "/", "", b"not json"))
+    (bench.project / ".latchd.toml").write_text("profile = ")
+    broken = bench.pre()
+    bench.engine.close()
+
+    told = [only(handled, VerdictRecord) for handled in (unreadable, broken)]
+    assert [handled.reply for handled in (unreadable, broken)] == [SILENT, SILENT]
+    assert [record.action for record in told] == [Action.ALLOW, Action.ALLOW]
+    assert [[found.rule for found in record.findings] for record in told] == [
+        ["floor.bad-payload"],
+        ["floor.project-policy"],
+    ]

@@ -59,10 +59,11 @@ RESULTS: Final[dict[str, tuple[dict[str, Any], str]]] = {
 
 sessions = st.sampled_from(["s1", "s2"])
 agents = st.sampled_from(["", "a1"])
-calls = st.sampled_from(["c1", "c2", "c3"])
+CALLS: Final = ("c1", "c2", "c3", "c4", "c5")
+calls = st.sampled_from(CALLS)
 commands = st.sampled_from(sorted(COMMANDS))
 kinds = st.sampled_from(sorted(RESULTS))
-picks = st.integers(0, 11)
+picks = st.integers(0, 19)
 
 Key = tuple[str, str, str]  # session, agent, call
 
@@ -119,7 +120,7 @@ class World:
     def rows(self) -> dict[Key, tuple[str, bool]]:
         """What is stored: state, and whether there is a step, by key."""
         found: dict[Key, tuple[str, bool]] = {}
-        for call in ("c1", "c2", "c3"):
+        for call in CALLS:
             shown_rows = {
                 (one["session_key"], one["call_key"]): (one["state"], one["step"] is not None)
                 for one in self.engine.show(call).states
@@ -242,6 +243,53 @@ class Ledger(RuleBasedStateMachine):
     def succeed_late(self, pick: int, ms: int) -> None:
         self.time_passes(ms)
         self.succeed(pick, 1)
+
+    @rule(pick=picks, policy=st.sampled_from(POLICIES))
+    def succeed_under_what_may_be_another_policy(self, pick: int, policy: bytes) -> None:
+        if (known := self._picked(pick, "pending")) is not None:
+            self.change_policy(policy)
+            self._settle(known[0], known[1].command, "ok")
+
+    @rule(session=sessions, agent=agents, command=commands, between=st.integers(0, 12))
+    def a_call_and_what_may_come_before_its_success(
+        self, session: str, agent: str, command: str, between: int
+    ) -> None:
+        """The short histories that matter most, under an id that is still unused."""
+        free = [call for call in CALLS if (session, agent, call) not in self.known]
+        if not free:
+            return
+        call, other = free[0], "" if agent else "a1"
+        self.propose(session, agent, call, command)
+        match between:
+            case 0:
+                self.propose(session, agent, call, "git log")
+            case 1:
+                self.stop(session, agent)
+            case 2:
+                self.stop(session, other)
+            case 3:
+                self.end_of_a_session(session)
+            case 4:
+                self.prompt(session, "p1")
+                self.prompt(session, "p2")
+            case 5:
+                self.batch(session, agent, {call})
+            case 6:
+                self.batch(session, other, {call})
+            case 7:
+                self.reboot()
+                self.somebody_sets_the_clock(-1)
+            case 8:
+                self.propose_while_the_store_fails(session, agent, call, "git log")
+            case 9:
+                self.stop_while_the_store_fails(session)
+            case 10:
+                self.change_policy(POLICIES[self.world.policy == POLICIES[0]])
+            case 11:
+                self.stop("s2" if session == "s1" else "s1", agent)
+            case _:
+                self.restart()
+        self._settle((session, agent, call), command, "ok")
 
     def _settle(self, key: Key, command: str, kind: str) -> None:
         handled = self.world.settle(key, command, kind)
@@ -418,6 +466,8 @@ class Ledger(RuleBasedStateMachine):
 
     def _watch(self, records: list[Record]) -> None:
         """What is published is what is stored, in its order, without a hole."""
+        stored = self.world.engine.records_after(self.last_seq, len(records) + 1)
+        assert stored == records
         for record in records:
             self.last_seq += 1
             assert record.seq == self.last_seq
@@ -447,7 +497,7 @@ def test_the_ledger_does_what_its_model_foretells_for_20_000_steps() -> None:
     run_state_machine_as_test(
         Ledger,
         settings=settings(
-            max_examples=420, stateful_step_count=50, deadline=None, suppress_health_check=_QUIET
+            max_examples=400, stateful_step_count=50, deadline=None, suppress_health_check=_QUIET
         ),
     )
 

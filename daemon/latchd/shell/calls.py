@@ -19,11 +19,13 @@ from latchd.shell.redirects import Redirected, read_redirects
 from latchd.shell.unwrap import unwrap
 from latchd.shell.variables import Variables
 from latchd.shell.words import Word, read_word
+from latchd.shell.wrappers import SHELLS
 
 MAX_WRAPPERS: Final = 8
 MAX_WORDS: Final = 1024
 MAX_HEAD: Final = 32  # words of a wrapper that are kept with its child
 _REDIRECTS: Final = frozenset({"file_redirect", "herestring_redirect", "heredoc_redirect"})
+_STRAIGHT: Final = frozenset({"eval", "source", ".", "command", "builtin"})
 _DORMANT = re.compile(r"\$\(|`|\$\{")
 
 
@@ -260,7 +262,9 @@ def _child(listing: Listing, raw: Raw, child: Child, scope: Scope, variables: Va
         stdin=child.reads or raw.stdin,
         enclosing=(*scope.enclosing, *raw.redirects),
     )
-    state = variables if child.straight else variables.copy()
+    # only the builtin by its exact name runs in this very shell: EVAL and /usr/bin/command do not
+    straight = child.straight and raw.words[0].value in _STRAIGHT
+    state = variables if straight else variables.copy()
     if child.remote or raw.remote:
         state.places = ()
     if child.words is not None:
@@ -273,7 +277,9 @@ def _child(listing: Listing, raw: Raw, child: Child, scope: Scope, variables: Va
             inner,
             state,
         )
-    if not child.straight:
+    if _globs_into(raw, child):
+        listing.note(Issue.DYNAMIC_WORD)
+    if not straight:
         state = variables.bare()
         state.places = () if child.remote or child.reach is Reach.DEFERRED else variables.places
         state.home = "" if child.remote else variables.home
@@ -285,6 +291,20 @@ def _child(listing: Listing, raw: Raw, child: Child, scope: Scope, variables: Va
         for item in listing.commands[before:]:
             item.remote = True
     return ids if child.reach is not Reach.DEFERRED else ()
+
+
+def _globs_into(raw: Raw, child: Child) -> bool:
+    """Whether the name of a file that a pattern finds becomes part of the code."""
+    if child.quotes or not child.code:
+        return False
+    used: Sequence[Argument] = raw.words[1:]
+    if program_name(raw.words[0].value) in SHELLS:
+        used = raw.words[child.head : child.head + 1]
+    patterns = [word.value for word in used if word.globs and "\0" not in word.value]
+    if child.wraps:
+        return bool(patterns)
+    code = child.code.encode("latin-1", "replace").decode("utf-8", "replace")
+    return any(value in code or code in value for value in patterns)
 
 
 def _dormant(listing: Listing, arguments: Sequence[Argument], scope: Scope) -> None:

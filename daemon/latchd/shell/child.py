@@ -17,6 +17,7 @@ from latchd.shell.listing import Input
 from latchd.shell.redirects import code_text
 from latchd.shell.wrappers import DANGEROUS
 
+_ENDINGS: Final = frozenset({"exe", "cmd", "bat"})
 HOLE: Final = Argument("\0", expands=True, globs=True)
 
 
@@ -31,6 +32,7 @@ class Child(msgspec.Struct, frozen=True):
     straight: bool = False  # runs in the very shell: eval, source, command, builtin
     reads: Input | None = None  # its stdin, when not the wrapper's own
     wraps: bool = True
+    quotes: bool = False  # the words it takes over stand quoted in its code
 
 
 class Unwrapped(msgspec.Struct, frozen=True):
@@ -46,8 +48,10 @@ NOTHING: Final = Unwrapped()
 
 
 def program_name(word: str) -> str:
-    """Lower-cased basename."""
-    return posixpath.basename(word).lower()
+    """Lower-cased basename, without what Windows adds: directories with a backslash, ``.exe`` and kin."""
+    name = posixpath.basename(word).rpartition("\\")[2].lower()
+    stem, dot, ending = name.rpartition(".")
+    return stem if dot and stem and ending in _ENDINGS else name
 
 
 def suspected_tail(words: Sequence[Argument]) -> str:

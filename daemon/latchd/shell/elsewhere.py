@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Sequence
 
 from latch_contracts.facts import Argument, Issue, Reach
@@ -105,10 +106,47 @@ _TMUX = re.compile(
 )
 
 
+_TMUX_TEXT = re.compile(  # commands whose words are names or text, never code
+    r"(display(-message)?|rename(w|-window|-session)?|set(b|-buffer|env|-environment)|has(-session)?|kill-\S+"
+    r"|attach(-session)?|a|at|capture(p|-pane)|select[pwl]?(-\S+)?|ls|list-\S+|detach(-client)?|switch(c|-client)"
+    r"|load(b|-buffer)|save(b|-buffer)|show\S*|clear-history|wait(-for)?)\Z"
+)
+_TYPES = re.compile(r"send(-keys)?\Z")
+_ENTER = re.compile(r"(Enter|KPEnter|C-[mj])\Z", re.IGNORECASE)
+_KEY = re.compile(
+    r"([CMS]-.+|\^.|Escape|Tab|BTab|Space|BSpace|Up|Down|Left|Right|Home|End|[NP]Page|Page(Up|Down)|PgUp|PgDn|[ID]C"
+    r"|F\d+|DC|Delete|Insert)\Z",
+    re.IGNORECASE,
+)
+
+
 def tmux(words: Sequence[Argument], _stdin: Input) -> Unwrapped:
-    index = next((i for i, word in enumerate(words) if i and _TMUX.match(word.value)), -1)
+    """Each tmux command between `;`: those that start a program, and keys typed into a pane's shell."""
+    children: list[Child] = []
+    start = 1
+    while start < len(words):
+        end = start
+        while end < len(words) and not words[end].value.endswith(";"):
+            end += 1
+        segment = list(words[start:end])
+        if end < len(words) and words[end].value != ";":
+            segment.append(Argument(words[end].value[:-1], words[end].quote, words[end].expands))
+        children += _tmux_command(segment, start)
+        start = end + 1
+    return Unwrapped(tuple(children))
+
+
+def _tmux_command(words: Sequence[Argument], start: int) -> list[Child]:
+    verb = 0
+    while verb < len(words) and words[verb].value.startswith("-"):
+        verb += 2 if words[verb].value in ("-c", "-f", "-L", "-S", "-T") else 1
+    if verb >= len(words) or _TMUX_TEXT.match(words[verb].value):
+        return []
+    if _TYPES.match(words[verb].value):
+        return _typed(words, verb + 1, start)
+    index = next((i for i, word in enumerate(words) if i >= verb and _TMUX.match(word.value)), -1)
     if index < 0:
-        return NOTHING
+        return []
     place = index + 1
     while place < len(words) and words[place].value.startswith("-"):
         place += (
@@ -117,13 +155,70 @@ def tmux(words: Sequence[Argument], _stdin: Input) -> Unwrapped:
             else 1
         )
     tail = words[place:]
-    return Unwrapped((Child(code=joined(tail), head=place, reach=Reach.BACKGROUND),)) if tail else NOTHING
+    return [Child(code=joined(tail), head=start + place, reach=Reach.BACKGROUND)] if tail else []
+
+
+def _typed(words: Sequence[Argument], index: int, start: int) -> list[Child]:
+    literal = False
+    while index < len(words) and words[index].value.startswith("-"):
+        flag = words[index].value
+        if "X" in flag or "H" in flag:  # a command of the copy mode; keys by number
+            return []
+        literal |= "l" in flag
+        index += 2 if flag[-1] in "tNc" else 1
+    keys = [word.value for word in words[index:]]
+    if not literal:
+        keys = ["\n" if _ENTER.match(key) else "" if _KEY.match(key) else key for key in keys]
+    return _keyboard("".join(keys), start + index)
+
+
+def _keyboard(text: str, head: int) -> list[Child]:
+    """What is typed into a terminal runs in the shell there."""
+    return (
+        [Child(code=code_text(text), head=head, reach=Reach.BACKGROUND, reads=Input(True))]
+        if text.strip()
+        else []
+    )
 
 
 def screen(words: Sequence[Argument], _stdin: Input) -> Unwrapped:
+    """A program in a new session, or with -X a command of screen's own for a session that runs."""
     index = 1
+    own = False
     while index < len(words) and words[index].value.startswith("-"):
         value = words[index].value
+        if re.match(r"-\w*X\Z", value):
+            own = True
         index += 2 if re.match(r"-(S|c|e|h|p|s|t|T|\w*S)\Z", value) else 1
     tail = tuple(words[index:])
+    if own:
+        return Unwrapped(tuple(_screen_command(tail, index)))
     return Unwrapped((Child(tail, head=index, reach=Reach.BACKGROUND),)) if tail else NOTHING
+
+
+def _screen_command(words: Sequence[Argument], start: int, depth: int = 0) -> list[Child]:
+    verb = word_at(words, 0).value
+    if depth > 4:
+        return []
+    if verb == "at":  # at WINDOW COMMAND …
+        return _screen_command(words[2:], start + 2, depth + 1)
+    if verb == "eval":
+        lines = [_split(word.value) for word in words[1:]]
+        return [child for line in lines for child in _screen_command(line, start + 1, depth + 1)]
+    if verb == "stuff":
+        typed = word_at(words, 1).value
+        return _keyboard(re.sub(r"\\n|\\r|\\01[25]|\^[MmJj]|\r", "\n", typed), start + 1)
+    if verb in ("screen", "exec", "backtick"):
+        place = 1
+        while place < len(words) and re.match(r"[-.!|:]|\d+\Z", words[place].value):
+            place += 2 if words[place].value in ("-t", "-h", "-T", "-e") else 1
+        tail = tuple(words[place:])
+        return [Child(tail, head=start + place, reach=Reach.BACKGROUND)] if tail else []
+    return []
+
+
+def _split(text: str) -> tuple[Argument, ...]:
+    try:
+        return tuple(Argument(part, expands="\0" in part) for part in shlex.split(text))
+    except ValueError:
+        return (Argument("exec"), Argument("\0", expands=True, globs=True))

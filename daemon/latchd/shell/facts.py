@@ -27,6 +27,7 @@ from latchd.shell import flows, structure
 from latchd.shell.child import program_name, suspected_tail
 from latchd.shell.dormant import list_dormant
 from latchd.shell.grammar import Context, Description, Target, describe, network_fact, path_fact
+from latchd.shell.launchers import LAUNCHERS
 from latchd.shell.listing import LIMITS, Full, Listing, Raw, Scope
 from latchd.shell.parse import to_bytes_view
 from latchd.shell.redirects_facts import redirect_contact, redirect_operations, redirect_target
@@ -190,7 +191,7 @@ def _command(raw: Raw, description: Description) -> Command:
 
 def _suspected(raw: Raw) -> str:
     name = program_name(raw.words[0].value)
-    return "" if name in WRAPPERS or name in SHELLS else suspected_tail(raw.words)
+    return "" if name in WRAPPERS or name in SHELLS or name in LAUNCHERS else suspected_tail(raw.words)
 
 
 def _status(listing: Listing) -> Status:

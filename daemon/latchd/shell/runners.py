@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 import re
 import shlex
 from collections.abc import Sequence
+from typing import Final
+
+import msgspec
 
 from latch_contracts.facts import Argument, Issue, Reach
 from latchd.shell.child import HOLE, NOTHING, Child, Unwrapped, joined
-from latchd.shell.listing import Input
+from latchd.shell.listing import NO_INPUT, Input
 from latchd.shell.options import parse_options
+from latchd.shell.redirects import code_text
 from latchd.shell.wrappers import Options
 
 _XARGS = Options(
@@ -107,6 +113,10 @@ def fd(words: Sequence[Argument], _stdin: Input) -> Unwrapped:
     return NOTHING
 
 
+MAX_ROWS: Final = 16  # jobs that are listed one by one
+_SOURCE = re.compile(r":::\+?\Z|::::\+?\Z")
+_PATTERN = re.compile(r"[\w./*?-]+\Z")
+_UNKNOWN: Final = '"$_"'  # an unknown word, never code
 _PARALLEL_VALUES = frozenset(
     "-j -n -N -a -I -S -d -C -P -L -s -X --jobs --arg-file --sshlogin --colsep --delay --timeout --retries"
     " --joblog --tmpdir --results --load --max-args --nice --halt".split()
@@ -114,19 +124,98 @@ _PARALLEL_VALUES = frozenset(
 
 
 def parallel(words: Sequence[Argument], stdin: Input) -> Unwrapped:
+    """GNU parallel: the template is code for a shell, what it puts in is quoted by it.
+
+    With no template the values themselves are the code.
+    """
     index = 1
     while index < len(words) and words[index].value.startswith("-") and words[index].value != "--":
         index += 2 if words[index].value in _PARALLEL_VALUES else 1
+    index += index < len(words) and words[index].value == "--"
     end = index
-    while end < len(words) and not re.match(r":::", words[end].value):
+    while end < len(words) and not _SOURCE.match(words[end].value):
         end += 1
-    template = words[index:end]
+    sources = _parallel_sources(words[end:])
+    template = joined(words[index:end])
     if not template:
-        return (
-            Unwrapped(issues=(Issue.OPAQUE_ARTIFACT,), runs_input=True)
-            if stdin.given or end < len(words)
-            else NOTHING
+        return _parallel_code(sources, end, stdin)
+    rows = _rows(sources)
+    texts = dict.fromkeys(_parallel_text(template, row) for row in rows) if rows else {}
+    if not texts:
+        texts = {_parallel_text(template, (HOLE,)): None}
+    return Unwrapped(
+        tuple(
+            Child(code=text, head=index, reads=NO_INPUT if sources else Input(True), quotes=True)
+            for text in texts
         )
-    # what it puts in is quoted by it: an unknown word, never code
-    text, count = re.subn(r"\{[^{}]*\}", '"$_"', joined(template))
-    return Unwrapped((Child(code=text if count else text + ' "$_"', head=index, reads=Input(True)),))
+    )
+
+
+class _Source(msgspec.Struct, frozen=True):
+    values: tuple[Argument, ...] | None  # None = lines of a file, not seen
+    linked: bool = False  # goes along with the source before it
+
+
+def _parallel_sources(words: Sequence[Argument]) -> tuple[_Source, ...]:
+    found: list[_Source] = []
+    kind, values = "", list[Argument]()
+    for word in (*words, Argument(":::")):
+        if not _SOURCE.match(word.value):
+            values.append(word)
+            continue
+        if kind:
+            seen = None if kind.startswith("::::") else tuple(values)
+            found.append(_Source(seen, kind.endswith("+")))
+        kind, values = word.value, []
+    return tuple(found)
+
+
+def _rows(sources: Sequence[_Source]) -> list[tuple[Argument, ...]]:
+    """One tuple of values per job; none where there are more than are listed or a file gives them."""
+    columns: list[list[tuple[Argument, ...]]] = []
+    for source in sources:
+        values = source.values
+        if values is None or any(word.expands and word.globs for word in values):
+            return []
+        if source.linked and columns:
+            longest = max(len(columns[-1]), len(values))
+            if not values or longest > MAX_ROWS:
+                return []
+            last = columns[-1]
+            columns[-1] = [(*last[i % len(last)], values[i % len(values)]) for i in range(longest)]
+        elif values:
+            columns.append([(value,) for value in values])
+    if not columns or math.prod(len(column) for column in columns) > MAX_ROWS:
+        return []
+    return [
+        tuple(word for part in parts for word in part) for parts in itertools.product(*columns)
+    ]
+
+
+def _parallel_text(template: str, row: Sequence[Argument]) -> str:
+    def put(match: re.Match[str]) -> str:
+        place = match.group(1)
+        if not place:
+            return " ".join(_shown(word) for word in row)
+        number = int(place) if place.isdigit() else 0
+        return _shown(row[number - 1]) if 0 < number <= len(row) else _UNKNOWN
+
+    text, count = re.subn(r"\{([^{}\s,]*)\}", put, template)
+    return text if count else " ".join([template, *map(_shown, row)])
+
+
+def _shown(word: Argument) -> str:
+    if "\0" in word.value:
+        return _UNKNOWN
+    if word.globs:
+        return word.value if _PATTERN.match(word.value) else _UNKNOWN
+    return code_text(shlex.quote(word.value))
+
+
+def _parallel_code(sources: Sequence[_Source], end: int, stdin: Input) -> Unwrapped:
+    rows = _rows(sources)
+    if rows and not any(word.globs for row in rows for word in row):
+        return Unwrapped(tuple(Child(code=joined(row), head=end, reads=NO_INPUT) for row in rows))
+    if sources or stdin.given:
+        return Unwrapped(issues=(Issue.OPAQUE_ARTIFACT,), runs_input=True)
+    return NOTHING

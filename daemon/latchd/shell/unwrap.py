@@ -15,6 +15,7 @@ from latchd.shell.child import NOTHING, Child, Unwrapped, joined, program_name, 
 from latchd.shell.elsewhere import container, screen, ssh, tmux
 from latchd.shell.git_commands import git
 from latchd.shell.interpreters import embedded
+from latchd.shell.launchers import LAUNCHERS, launcher
 from latchd.shell.listing import Input
 from latchd.shell.options import parse_options
 from latchd.shell.redirects import code_text
@@ -31,6 +32,8 @@ def unwrap(words: Sequence[Argument], stdin: Input) -> Unwrapped:
         return special(words, stdin)
     if name in SHELLS:
         return shell(words, stdin)
+    if name in LAUNCHERS:
+        return launcher(words, stdin)
     options = WRAPPERS.get(name)
     if options is not None:
         return wrapper(words, options, stdin)
@@ -41,7 +44,7 @@ def unwrap(words: Sequence[Argument], stdin: Input) -> Unwrapped:
 
 def wrapper(words: Sequence[Argument], options: Options, stdin: Input) -> Unwrapped:
     if options.after:
-        place = next((i for i, word in enumerate(words) if word.value == options.after), -1)
+        place = next((i for i, word in enumerate(words) if word.value in options.after), -1)
         if place < 0:
             return Unwrapped(suspected=suspected_tail(words))
         return (

@@ -35,142 +35,143 @@ class Options(msgspec.Struct, frozen=True):
     numbers: bool = False  # -10 is an option
     tail: Tail = Tail.WORDS
     remote: bool = False  # the command sees another machine or another root
-    after: str = ""  # the command begins after this word only
+    after: frozenset[str] = frozenset()  # the command begins after one of these words only
     permutes: bool = False  # options may also stand behind operands
 
 
-def _names(text: str) -> frozenset[str]:
+def names(text: str) -> frozenset[str]:
+    """The words of a text: how the tables are written."""
     return frozenset(text.split())
 
 
 WRAPPERS: Final[Mapping[str, Options]] = {
     "sudo": Options(
         "ABbEHknPSis", "CDghpRrTtuU", "",
-        _names("askpass background bell preserve-env set-home login reset-timestamp non-interactive"
+        names("askpass background bell preserve-env set-home login reset-timestamp non-interactive"
         " preserve-groups stdin shell"),
-        _names("close-from chdir group host prompt chroot role command-timeout type user other-user"),
-        assigns=True, stops=_names("-l -ll -v -V -K -e -h --list --validate --version --remove-timestamp"
+        names("close-from chdir group host prompt chroot role command-timeout type user other-user"),
+        assigns=True, stops=names("-l -ll -v -V -K -e -h --list --validate --version --remove-timestamp"
         " --edit --help"),
     ),
-    "doas": Options("ns", "Cau", stops=_names("-L")),
+    "doas": Options("ns", "Cau", stops=names("-L")),
     "pkexec": Options(
-        "", "", "", _names("disable-internal-agent keep-cwd"), _names("user"),
-        stops=_names("--version --help"),
+        "", "", "", names("disable-internal-agent keep-cwd"), names("user"),
+        stops=names("--version --help"),
     ),
     "env": Options(
-        "i0v", "uCP", "", _names("ignore-environment null debug list-signal-handling"),
-        _names("unset chdir argv0 block-signal default-signal ignore-signal"), assigns=True,
-        stops=_names("--help --version"), codes=_names("-S --split-string"),
+        "i0v", "uCP", "", names("ignore-environment null debug list-signal-handling"),
+        names("unset chdir argv0 block-signal default-signal ignore-signal"), assigns=True,
+        stops=names("--help --version"), codes=names("-S --split-string"),
     ),
-    "command": Options("p", stops=_names("-v -V")),
+    "command": Options("p", stops=names("-v -V")),
     "builtin": Options(),
     "exec": Options("cl", "a"),
-    "nohup": Options(stops=_names("--help --version")),
-    "setsid": Options("cfw", "", "", _names("ctty fork wait"), stops=_names("-V -h --help --version")),
-    "nice": Options("", "n", "", frozenset(), _names("adjustment"), numbers=True,
-        stops=_names("--help --version")),
-    "ionice": Options("t", "cnu", "", _names("ignore"), _names("class classdata uid"),
-        stops=_names("-p -P --pid --pgid -h -V")),
+    "nohup": Options(stops=names("--help --version")),
+    "setsid": Options("cfw", "", "", names("ctty fork wait"), stops=names("-V -h --help --version")),
+    "nice": Options("", "n", "", frozenset(), names("adjustment"), numbers=True,
+        stops=names("--help --version")),
+    "ionice": Options("t", "cnu", "", names("ignore"), names("class classdata uid"),
+        stops=names("-p -P --pid --pgid -h -V")),
     "chrt": Options(
-        "abdfiorRv", "TPD", "", _names("all-tasks batch deadline fifo idle other rr reset-on-fork verbose"),
-        _names("sched-runtime sched-period sched-deadline"), operands=1,
-        stops=_names("-p --pid -m --max -h -V"),
+        "abdfiorRv", "TPD", "", names("all-tasks batch deadline fifo idle other rr reset-on-fork verbose"),
+        names("sched-runtime sched-period sched-deadline"), operands=1,
+        stops=names("-p --pid -m --max -h -V"),
     ),
-    "taskset": Options("ac", "", "", _names("all-tasks cpu-list"), operands=1,
-        stops=_names("-p --pid -h -V")),
+    "taskset": Options("ac", "", "", names("all-tasks cpu-list"), operands=1,
+        stops=names("-p --pid -h -V")),
     "time": Options(
-        "apqv", "fo", "", _names("append portability quiet verbose"), _names("format output"),
-        stops=_names("-V --version --help"),
+        "apqv", "fo", "", names("append portability quiet verbose"), names("format output"),
+        stops=names("-V --version --help"),
     ),
     "timeout": Options(
-        "vfp", "ks", "", _names("foreground preserve-status verbose"), _names("kill-after signal"),
+        "vfp", "ks", "", names("foreground preserve-status verbose"), names("kill-after signal"),
         operands=1,
-        stops=_names("--help --version"),
+        stops=names("--help --version"),
     ),
     "stdbuf": Options(
-        "", "ioe", "", frozenset(), _names("input output error"), stops=_names("--help --version"),
+        "", "ioe", "", frozenset(), names("input output error"), stops=names("--help --version"),
     ),
     "unbuffer": Options("p"),
     "flock": Options(
-        "sxeunoFv", "wE", "", _names("shared exclusive unlock nonblock nb close no-fork verbose"),
-        _names("timeout wait conflict-exit-code"), operands=1, stops=_names("-h -V --help --version"),
+        "sxeunoFv", "wE", "", names("shared exclusive unlock nonblock nb close no-fork verbose"),
+        names("timeout wait conflict-exit-code"), operands=1, stops=names("-h -V --help --version"),
     ),
     "watch": Options(
         "bcCdegtprwx", "nqs", "d",
-        _names("beep color no-color errexit chgexit no-title precise no-rerun no-wrap no-linewrap exec"),
-        _names("interval equexit shotsdir"), stops=_names("-h -v --help --version"), tail=Tail.SHELL,
+        names("beep color no-color errexit chgexit no-title precise no-rerun no-wrap no-linewrap exec"),
+        names("interval equexit shotsdir"), stops=names("-h -v --help --version"), tail=Tail.SHELL,
     ),
     "strace": Options(
-        "cCdDfFhiknNqrtTvwxyYzZ", "aAbeEIoOpPsSuUX", any_long=True, stops=_names("-V -h"),
+        "cCdDfFhiknNqrtTvwxyYzZ", "aAbeEIoOpPsSuUX", any_long=True, stops=names("-V -h"),
     ),
-    "ltrace": Options("cCfhiLnrStT", "aAeDFlnopsuwx", any_long=True, stops=_names("-V -h")),
-    "valgrind": Options("qv", any_long=True, stops=_names("--version --help -h")),
-    "gdb": Options(after="--args"),
+    "ltrace": Options("cCfhiLnrStT", "aAeDFlnopsuwx", any_long=True, stops=names("-V -h")),
+    "valgrind": Options("qv", any_long=True, stops=names("--version --help -h")),
+    "gdb": Options(after=names("--args")),
     "unshare": Options(
         "cfimnprTuUC", "GRSw", "mnpuiUC",
-        _names("fork map-root-user map-current-user map-auto keep-caps mount net pid uts ipc user cgroup"
+        names("fork map-root-user map-current-user map-auto keep-caps mount net pid uts ipc user cgroup"
         " time"),
-        _names("kill-child mount-proc propagation setgroups root wd setuid setgid map-user map-group"
+        names("kill-child mount-proc propagation setgroups root wd setuid setgid map-user map-group"
         " map-users map-groups"
                " monotonic boottime"),
-        any_long=True, stops=_names("-h -V --help --version"),
+        any_long=True, stops=names("-h -V --help --version"),
     ),
     "nsenter": Options(
-        "aFZe", "tSGW", "muinpUCTrw", _names("all preserve-credentials no-fork env"),
-        _names("target setuid setgid wdns"), any_long=True, stops=_names("-h -V --help --version"),
+        "aFZe", "tSGW", "muinpUCTrw", names("all preserve-credentials no-fork env"),
+        names("target setuid setgid wdns"), any_long=True, stops=names("-h -V --help --version"),
         remote=True,
     ),
     "chroot": Options(
-        "", "gu", "", _names("skip-chdir"), _names("userspec groups"), operands=1, remote=True,
-        stops=_names("--help --version"),
+        "", "gu", "", names("skip-chdir"), names("userspec groups"), operands=1, remote=True,
+        stops=names("--help --version"),
     ),
     "systemd-run": Options(
         "dGPqrStv", "EHMpu", "", any_long=False,
-        long_flags=_names("user system scope remain-after-exit wait pty pipe quiet shell collect no-block"
+        long_flags=names("user system scope remain-after-exit wait pty pipe quiet shell collect no-block"
         " no-ask-password"
                           " same-dir send-sighup slice-inherit on-clock-change on-timezone-change"
                           " expand-environment"),
-        long_values=_names("unit property description slice service-type uid gid nice working-directory"
+        long_values=names("unit property description slice service-type uid gid nice working-directory"
         " setenv on-active"
                            " on-boot on-startup on-unit-active on-unit-inactive on-calendar"
                            " timer-property path-property"
                            " socket-property host machine background"),
-        stops=_names("-h --help --version"),
+        stops=names("-h --help --version"),
     ),
-    "busybox": Options(stops=_names("--list --list-full --install --help")),
-    "toybox": Options(stops=_names("--long --help --version")),
+    "busybox": Options(stops=names("--list --list-full --install --help")),
+    "toybox": Options(stops=names("--long --help --version")),
     "su": Options(
-        "lmpPf", "gGswT", "", _names("login preserve-environment pty fast no-pty"),
-        _names("group supp-group shell whitelist-environment"), operands=1, permutes=True,
-        codes=_names("-c --command --session-command"),
-        stops=_names("-h -V --help --version"),
+        "lmpPf", "gGswT", "", names("login preserve-environment pty fast no-pty"),
+        names("group supp-group shell whitelist-environment"), operands=1, permutes=True,
+        codes=names("-c --command --session-command"),
+        stops=names("-h -V --help --version"),
     ),
     "runuser": Options(
-        "lmpPf", "gGsuwT", "", _names("login preserve-environment pty fast"),
-        _names("group supp-group shell user whitelist-environment"), permutes=True,
-        codes=_names("-c --command --session-command"),
-        stops=_names("-h -V --help --version"),
+        "lmpPf", "gGsuwT", "", names("login preserve-environment pty fast"),
+        names("group supp-group shell user whitelist-environment"), permutes=True,
+        codes=names("-c --command --session-command"),
+        stops=names("-h -V --help --version"),
     ),
     "script": Options(
         "aefqE", "BEIOTmo", "t",
-        _names("append return flush force quiet"),
-        _names("log-io log-in log-out log-timing logging-format output-limit echo timing"),
+        names("append return flush force quiet"),
+        names("log-io log-in log-out log-timing logging-format output-limit echo timing"),
         operands=9, permutes=True,
-        codes=_names("-c --command"), stops=_names("-h -V --help --version"),
+        codes=names("-c --command"), stops=names("-h -V --help --version"),
     ),
-    "sshpass": Options("v", "fdpP", "e", stops=_names("-h -V")),
+    "sshpass": Options("v", "fdpP", "e", stops=names("-h -V")),
     "fakeroot": Options("uhv", "lsibB", any_long=True),
-    "proxychains": Options("q", "f"), "proxychains4": Options("q", "f"),
+    "proxychains": Options("q", "f"), "proxychains4": Options("q", "f"), "proxychains-ng": Options("q", "f"),
     "torsocks": Options("iqd", "uaP", any_long=True),
     "torify": Options(), "catchsegv": Options(), "dbus-launch": Options(any_long=True),
     "dbus-run-session": Options("", "", any_long=True),
     "numactl": Options("asH", "iNmCpl", any_long=True),
-    "prlimit": Options("", "", "", any_long=True, stops=_names("-p --pid")),
+    "prlimit": Options("", "", "", any_long=True, stops=names("-p --pid")),
     "setarch": Options("BFILRSTXZv3", "", "p", any_long=True, operands=1),
     "linux32": Options("BFILRSTXZv3"), "linux64": Options("BFILRSTXZv3"),
     "setpriv": Options("d", "", any_long=True),
     "caffeinate": Options("dimsu", "tw"),
-    "firejail": Options(any_long=True),
+    "firejail": Options("", "", "", any_long=True, stops=names("--help --version --list --tree --top --netstats -h")),
     "entr": Options("acdnprsxz"),
     "rlwrap": Options("acCefilmnNprRStUvwz", "", any_long=True),
     "tsp": Options("nfdBE", "LND"),
@@ -181,7 +182,7 @@ WRAPPERS: Final[Mapping[str, Options]] = {
         tail=Tail.SHELL),
     "xvfb-run": Options("al", "efnpsw", any_long=True),
     "noglob": Options(), "nocorrect": Options(), "rtk": Options("v", any_long=True),
-    "bwrap": Options(after="--"),
+    "bwrap": Options(after=names("--")),
 }  # fmt: skip
 
 SHELLS: Final = frozenset({"bash", "sh", "dash", "zsh", "ksh", "mksh", "ash", "rbash", "fish", "csh", "tcsh"})
@@ -196,18 +197,18 @@ DANGEROUS: Final = frozenset(
 
 # Options whose value some other program runs: True when a shell reads it, False when it is one program name.
 OPTION_CODE: Final[Mapping[str, frozenset[str]]] = {
-    "tar": _names(
+    "tar": names(
         "--to-command --use-compress-program -I --rsh-command --info-script --new-volume-script -F"
     ),
-    "sort": _names("--compress-program"),
-    "mapfile": _names("-C"), "readarray": _names("-C"),
-    "rsync": _names("-e --rsh --rsync-path"),
-    "scp": _names("-S"), "sftp": _names("-S"),
-    "man": _names("-P --pager -H"),
-    "less": frozenset(), "split": _names("--filter"),
-    "sdiff": frozenset(), "zip": _names("-TT --unzip-command"),
-    "pg_dump": frozenset(), "ssh": frozenset(), "ncat": _names("-c -e --sh-exec --exec"),
-        "nc": _names("-e -c"),
-    "socat": frozenset(), "make": frozenset(), "compgen": _names("-C -F"), "complete": _names("-C"),
+    "sort": names("--compress-program"),
+    "mapfile": names("-C"), "readarray": names("-C"),
+    "rsync": names("-e --rsh --rsync-path"),
+    "scp": names("-S"), "sftp": names("-S"),
+    "man": names("-P --pager -H"),
+    "less": frozenset(), "split": names("--filter"),
+    "sdiff": frozenset(), "zip": names("-TT --unzip-command"),
+    "pg_dump": frozenset(), "ssh": frozenset(), "ncat": names("-c -e --sh-exec --exec"),
+        "nc": names("-e -c"),
+    "socat": frozenset(), "make": frozenset(), "compgen": names("-C -F"), "complete": names("-C"),
     "logrotate": frozenset(), "entr": frozenset(), "dpkg": frozenset(), "wall": frozenset(),
 }  # fmt: skip

@@ -163,3 +163,30 @@ def test_a_checkpoint_beside_the_writer_moves_the_log(tmp_path: Path) -> None:
 
     assert path.stat().st_size > before
     database.close()
+
+
+def test_a_corrupt_file_that_can_not_be_moved_aside_is_one_clear_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "latchd.db").write_bytes(b"junk" * 4000)
+
+    def rename(*_: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "rename", rename)
+
+    with pytest.raises(StoreUnusable, match="can't be moved aside: permission denied"):
+        Database.open(tmp_path / "latchd.db")
+
+
+def test_nothing_is_written_to_a_file_that_is_gone(tmp_path: Path) -> None:
+    database = Database.open(tmp_path / "latchd.db")
+    (tmp_path / "latchd.db").unlink()
+
+    with pytest.raises(StoreError, match="was removed or replaced"), database.transaction():
+        pass
+    database.close()
+    again = database.opened_again()
+    with again.transaction():
+        pass
+    again.close()
