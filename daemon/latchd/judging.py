@@ -13,6 +13,7 @@ from latch_contracts.events import Call, HookEvent
 from latch_contracts.facts import ActionFacts, Issue, Status
 from latch_contracts.verdict import Action, Disposition, Finding, Severity, Verdict
 from latchd import disk
+from latchd.chains.projection import Projection, project
 from latchd.files import FileView, Stamp, probe_list
 from latchd.guard.groups import Group
 from latchd.guard.rules import RULES, SELF_PROTECTION
@@ -21,6 +22,7 @@ from latchd.guard.walk import judge, without_ask
 from latchd.policy import Policy, PolicyError, Profile, fingerprint
 from latchd.projects import Projects
 from latchd.release import VERSION
+from latchd.scripts import with_scripts
 from latchd.store.database import StoreError
 from latchd.tool_facts import facts_of
 from latchd.views import operation_mask
@@ -35,11 +37,15 @@ _stamps = msgspec.msgpack.Decoder(Stamp)
 
 
 class Judged(msgspec.Struct, frozen=True):
-    """A verdict and what it stands on; ``operations`` is the mask of what the facts say is done."""
+    """A verdict and what it stands on.
+
+    ``operations`` is the mask of what the facts say is done, ``projection`` the chain steps it is.
+    """
 
     verdict: Verdict
     facts: ActionFacts
     operations: int
+    projection: Projection = Projection()
 
 
 class Judge:
@@ -82,9 +88,10 @@ class Judge:
         if contract.level is Level.PAIRED:
             files |= _remembered(call, event.cwd, files, seen)
         verdict = judge(Subject(event, facts, files, policy))
+        verdict, projection = with_scripts(verdict, project(facts), event, facts, policy)
         if not contract.native_ask:
             verdict = without_ask(verdict, policy.ask_fallback)
-        return Judged(verdict, facts, operations)
+        return Judged(verdict, facts, operations, projection)
 
 
 def floor_verdict(name: str, why: str, policy: Policy) -> Verdict:

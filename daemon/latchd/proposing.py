@@ -9,6 +9,9 @@ from latch_contracts.events import HookEvent
 from latch_contracts.outcome import State
 from latch_contracts.records import DenialRecord, ExpiryRecord, Record, VerdictRecord
 from latch_contracts.verdict import Action, Verdict
+from latchd.chains.catalogue import MOST_EVENTS, SECOND_STEPS, Step
+from latchd.chains.matching import Past, match
+from latchd.chains.verdict import completed
 from latchd.judging import Bindings, Judged
 from latchd.keys import Keys, shown
 from latchd.ledger import ADMISSION_NOTES, Admission, admit
@@ -56,6 +59,7 @@ class Proposals:
         records: list[Record] = []
         try:
             with self._store.database.transaction():
+                verdict = self._with_chains(judged, identity, policy, now)
                 row = self._store.call(identity.session, identity.call) if pairable else None
                 admission = admit(row, fingerprint, pairable=pairable)
                 overruled = admission is Admission.REPLAY and row is not None and _is_stricter(verdict, row)
@@ -107,6 +111,8 @@ class Proposals:
                             action=verdict.action,
                             rule=verdict.rule or "",
                             operations=judged.operations,
+                            detection=judged.projection.detection,
+                            enforcement=judged.projection.enforcement,
                             opened=now,
                             opened_seq=seq,
                             closed_seq=seq if state is State.DENIED else 0,
@@ -129,6 +135,18 @@ class Proposals:
             mine = records != [] and row.opened_seq == records[0].seq
             return _replayed(row, verdict), records if mine else []
         return verdict, records
+
+    def _with_chains(self, judged: Judged, identity: Identity, policy: bytes, now: Instant) -> Verdict:
+        """The verdict, with the chains that this call completes after what its session has proven."""
+        if not judged.projection.detection & SECOND_STEPS:
+            return judged.verdict
+        rows = self._store.chain_events(identity.session, policy, MOST_EVENTS)
+        history = [
+            Past(row.seq, Step(row.detection), Step(row.enforcement), row.at)
+            for row in rows
+            if row.call != identity.call or not identity.call  # a call does not precede itself
+        ]
+        return completed(judged.verdict, match(history, judged.projection, now), self._policy.profile)
 
     def _evict(self, event: HookEvent, identity: Identity, seq: int, now: Instant) -> list[Record]:
         """Keep a session's pending calls bounded: its own oldest goes, never another session's."""

@@ -11,13 +11,15 @@ from latch_contracts.events import HookEvent
 from latch_contracts.outcome import Outcome, State
 from latch_contracts.records import BoundaryRecord, ExpiryRecord, LifecycleRecord, OutcomeRecord, Record
 from latchd import disk
+from latchd.chains.catalogue import Step
+from latchd.chains.projection import Projection, denied
 from latchd.judging import Bindings, known_paths
 from latchd.keys import Keys
 from latchd.ledger import settle
 from latchd.lifecycle import Signal, after, promotes
 from latchd.policy import Policy
 from latchd.recording import Identity, common, tool_name
-from latchd.store.store import CallRow, Store
+from latchd.store.store import CallRow, ChainRow, Store
 from latchd.windows import Instant, is_expired
 
 _EXPIRY_BATCH: Final = 500  # rows one sweep closes, so that no decision waits for a long one
@@ -97,8 +99,15 @@ class Results:
         self._store.touch_session(identity.session, event.connector, now.wall_ms, stored.seq)
         if row is not None and next_state is not None and next_state is not before:
             self._store.close_call(row, next_state, stored.seq, result)
+        if event.event.kind is Kind.DENIAL:
+            # Exact only when it is the very call that was proposed, and this is what ended it.
+            matched = settlement.signal is Signal.DENIED
+            policy = self._bindings.of(contract, version)
+            self._chain_event(denied(matched=matched), identity, policy, stored.seq, now)
         if row is not None and step:
             self._store.promote(row, stored.seq, now)
+            steps = Projection(Step(row.detection), Step(row.enforcement))
+            self._chain_event(steps, identity, row.policy, stored.seq, now)
             for path in known_paths(call, event.cwd):
                 # Knowledge comes from results: what the tool proved to have read or written is what
                 # later writes are compared with.
@@ -107,6 +116,16 @@ class Results:
                     self._store.see_file(identity.session, key, stored.seq, msgspec.msgpack.encode(stamp))
             return [self._store.amend_record(msgspec.structs.replace(stored, step=stored.seq))]
         return [stored]
+
+    def _chain_event(
+        self, steps: Projection, identity: Identity, policy: bytes, seq: int, now: Instant
+    ) -> None:
+        """Keep what counts for chains; a call that is no step of one leaves nothing."""
+        if steps.detection:
+            row = ChainRow(
+                seq, identity.session, identity.call, policy, steps.detection, steps.enforcement, now
+            )
+            self._store.add_chain_event(row)
 
     def _batch(self, event: HookEvent, identity: Identity, now: Instant) -> list[Record]:
         """Every id the batch lists is over: what had no result of its own proves nothing."""

@@ -7,6 +7,7 @@ from typing import Any, Final
 from latch_contracts.connectors import CONNECTORS
 from latch_contracts.facts import Operation
 from latch_contracts.wire import VERSION, CallView
+from latchd.chains.catalogue import CHAINS, MOST_EVENTS, Step
 from latchd.keys import Keys, shown
 from latchd.redact import shown_id
 from latchd.store.store import CallRow, Store
@@ -48,9 +49,18 @@ def sessions(store: Store, limit: int) -> list[dict[str, Any]]:
             "last_seq": row.last_seq,
             "closed_seq": row.closed_seq,
             "counts": counts,
+            "chains": _begun(store, row.session),
         }
         for row, counts in store.sessions(min(max(limit, 1), 1000))
     ]
+
+
+def _begun(store: Store, session: bytes) -> list[str]:
+    """The chains whose first step the session has proven in its open window, whatever its age."""
+    seen = Step(0)
+    for event in store.chain_events(session, None, MOST_EVENTS):
+        seen |= Step(event.detection)
+    return [chain.id for chain in CHAINS if seen & chain.first]
 
 
 def _state(store: Store, row: CallRow) -> dict[str, Any]:

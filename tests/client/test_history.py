@@ -26,6 +26,7 @@ SESSION = {
     "last_seq": 9,
     "closed_seq": 0,
     "counts": {"pending": 1, "succeeded": 4, "denied": 0, "steps": 4},
+    "chains": ["chain.secret-read-then-egress"],
 }
 
 
@@ -65,9 +66,9 @@ def test_records_as_json(places: Places, capsys: pytest.CaptureFixture[str]) -> 
 
 def test_sessions_are_a_table() -> None:
     assert lines([SESSION, {"session_key": "ff", "connector": "codex", "last_ms": 0}], UTC) == [
-        "SESSION           AGENT       LAST SEEN            CALLS",
-        "00112233aabbccdd  claudecode  1970-01-01 12:00:00  1 pending, 4 succeeded, 4 steps",
-        "ff                codex       1970-01-01 00:00:00  none",
+        "SESSION           AGENT       LAST SEEN            CALLS                            CHAINS BEGUN",
+        "00112233aabbccdd  claudecode  1970-01-01 12:00:00  1 pending, 4 succeeded, 4 steps  secret-read-then-egress",
+        "ff                codex       1970-01-01 00:00:00  none                             none",
     ]
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bench import Bench, only
+from engine_bench import Bench, only
 from latch_contracts.records import DenialRecord, VerdictRecord
 from latch_contracts.verdict import Action, Disposition
 from latchd.policy import parse

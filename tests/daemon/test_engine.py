@@ -6,15 +6,14 @@ import contextlib
 import json
 from collections.abc import Generator, Iterator
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 import pytest
 
 import foreign
-from hand_clock import HandClock
+from engine_bench import OK, Bench, only
 from latch_contracts.outcome import Outcome, State
-from latch_contracts.places import Places
 from latch_contracts.records import (
     BoundaryRecord,
     ConfigRecord,
@@ -25,68 +24,15 @@ from latch_contracts.records import (
     HealthRecord,
     LifecycleRecord,
     OutcomeRecord,
-    Record,
     VerdictRecord,
 )
 from latch_contracts.verdict import Action
 from latch_contracts.wire import VERSION, HookReply, HookRequest
-from latchd.engine import Engine, Handled
+from latchd.engine import Handled
 from latchd.policy import parse
 from latchd.store.database import Database, StoreError
 
 SILENT = HookReply(VERSION, 0, b"", b"")
-OK = {"stdout": "", "stderr": "", "interrupted": False, "isImage": False, "noOutputExpected": False}
-
-
-class Bench:
-    """One engine with its clock, and Claude Code's side of the conversation."""
-
-    def __init__(self, root: Path, config: bytes = b"") -> None:
-        self.root = root
-        self.project = root / "home" / "project"
-        self.project.mkdir(parents=True, exist_ok=True)
-        self.clock = HandClock()
-        self.places = Places(runtime=str(root / "run"), state=str(root), config=str(root))
-        self.config = config
-        self.engine = self.open()
-
-    def open(self) -> Engine:
-        return Engine.open(self.places, parse(self.config), self.clock, home=str(self.root / "home"))
-
-    def restart(self) -> None:
-        self.engine.close()
-        self.engine = self.open()
-
-    def send(self, event: str, *, version: str = "", probe: bool = False, **members: Any) -> Handled:
-        payload = {
-            "session_id": "s1",
-            "cwd": str(self.project),
-            "prompt_id": "p1",
-            "permission_mode": "default",
-            "hook_event_name": event,
-        } | members
-        body = json.dumps({key: value for key, value in payload.items() if value is not None}).encode()
-        return self.engine.handle(HookRequest(VERSION, "claudecode", "", version, "/", "", body, probe))
-
-    def pre(self, command: str = "git status", call: str = "c1", **members: Any) -> Handled:
-        told: dict[str, Any] = {"tool_name": "Bash", "tool_input": {"command": command}, "tool_use_id": call}
-        return self.send("PreToolUse", **told | members)
-
-    def post(self, command: str = "git status", call: str = "c1", **members: Any) -> Handled:
-        told: dict[str, Any] = {
-            "tool_name": "Bash",
-            "tool_input": {"command": command},
-            "tool_use_id": call,
-            "tool_response": OK,
-        }
-        return self.send("PostToolUse", **told | members)
-
-    def fail(self, command: str = "git status", call: str = "c1", **members: Any) -> Handled:
-        return self.post(command, call, hook_event_name="PostToolUseFailure", error="Exit code 1", **members)
-
-    def states(self, call: str = "c1") -> list[tuple[str, bool]]:
-        """State of every row of the call id, and whether it has a step."""
-        return [(one["state"], one["step"] is not None) for one in self.engine.show(call).states]
 
 
 @pytest.fixture
@@ -94,15 +40,6 @@ def bench(tmp_path: Path) -> Iterator[Bench]:
     bench = Bench(tmp_path)
     yield bench
     bench.engine.close()
-
-
-R = TypeVar("R", bound=Record)
-
-
-def only(handled: Handled, kind: type[R]) -> R:
-    """The one record of a kind among those of an answer."""
-    (record,) = [one for one in handled.records if isinstance(one, kind)]
-    return record
 
 
 def test_an_allowed_call_is_silent_pending_and_recorded(bench: Bench) -> None:

@@ -80,6 +80,28 @@ SCENES: Final[Sequence[Scene]] = (
         more={"error": "Exit code 2\nmake: *** [test] Error 1", "is_interrupt": False},
     ),
     Scene(
+        "The agent asks what it could run with more rights: allowed, and pending",
+        "PreToolUse",
+        "call_5",
+        "passes",
+        arguments={"command": "sudo -l"},
+    ),
+    Scene(
+        "It is told: the first step of a chain is proven",
+        "PostToolUse",
+        "call_5",
+        "hears nothing",
+        arguments={"command": "sudo -l"},
+        more={"tool_response": _OK},
+    ),
+    Scene(
+        "The agent wants a root shell, which alone would pass: refused as the chain's second step",
+        "PreToolUse",
+        "call_6",
+        "is refused",
+        arguments={"command": "sudo -i"},
+    ),
+    Scene(
         "The agent starts a long build: allowed, and pending",
         "PreToolUse",
         "call_4",

@@ -22,8 +22,8 @@ def add(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser(
         "sessions",
         help="list the latest sessions",
-        description="The latest sessions with their counts, newest first. A session is named by its key, "
-        "as in records.",
+        description="The latest sessions with their counts and the chains they have begun, newest first. A "
+        "session is named by its key, as in records.",
     )
     parser.add_argument("-n", type=count, default=20, metavar="N", help="how many (default 20)")
     with_json(parser)
@@ -44,15 +44,21 @@ def lines(sessions: Sequence[Mapping[str, Any]], zone: tzinfo | None = None) -> 
     """The human form: a table, or one line that says there is nothing."""
     if not sessions:
         return ["no session yet"]
-    rows = [("SESSION", "AGENT", "LAST SEEN", "CALLS"), *(_row(session, zone) for session in sessions)]
+    rows = [
+        ("SESSION", "AGENT", "LAST SEEN", "CALLS", "CHAINS BEGUN"),
+        *(_row(session, zone) for session in sessions),
+    ]
     return table(rows)
 
 
-def _row(session: Mapping[str, Any], zone: tzinfo | None) -> tuple[str, str, str, str]:
+def _row(session: Mapping[str, Any], zone: tzinfo | None) -> tuple[str, str, str, str, str]:
     counts: Mapping[str, Any] = session.get("counts") or {}
     return (
         printable(str(session.get("session_key", ""))),
         printable(str(session.get("connector", ""))),
         when(int(session.get("last_ms") or 0), zone, dated=True),
         printable(", ".join(f"{number} {name}" for name, number in counts.items() if number) or "none"),
+        printable(
+            ", ".join(str(chain).removeprefix("chain.") for chain in session.get("chains") or ()) or "none"
+        ),
     )

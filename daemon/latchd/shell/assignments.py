@@ -44,6 +44,7 @@ _SETTERS: Final = frozenset(
 )
 _UNSEEN: Final = frozenset({"eval", "source", "."})
 _NAME = re.compile(r"[A-Za-z_]\w*")
+_ASSIGNED = re.compile(r"([A-Za-z_]\w*)\+?=")
 _DORMANT = re.compile(r"\$\(|`|\$\{")
 
 
@@ -73,8 +74,9 @@ def assign(listing: Listing, program: Program, node: Node, scope: Scope, variabl
         listing.heed(lexed)
         sources = listing.codes(program, lexed.codes, scope, variables)
         found = assigned(lexed, variables)
-        known = found.pieces if not appends and not subscript else None
-        variables.assign(name, Value(known, found.sources + sources))
+        whole = not appends and not subscript
+        default = found.default if whole else None
+        variables.assign(name, Value(found.pieces if whole else None, found.sources + sources, default))
     if any(piece.flag is not Flag.PLAIN and _DORMANT.search(piece.text) for piece in lexed.pieces):
         literal_text = "".join(piece.text for piece in lexed.pieces)
         listing.dormant.append((literal_text, scope))
@@ -90,6 +92,7 @@ def _name(text: str, node: Node) -> str:
 def _special(listing: Listing, name: str, lexed: object, scope: Scope, variables: Variables) -> None:
     if name == "IFS":
         variables.folds = False
+        variables.values = {}
     elif name == "BASH_ALIASES":
         listing.any_alias = True
     elif _UNSEEN_CODE.match(name):
@@ -111,22 +114,29 @@ def _special(listing: Listing, name: str, lexed: object, scope: Scope, variables
             listing.text(code, inner, variables.bare())
 
 
-def volatile_names(program: Program) -> tuple[frozenset[str], bool]:
-    """Names that this text may change out of line, and whether any name can be trusted at all."""
+def volatile_names(program: Program) -> tuple[frozenset[str], frozenset[str], bool]:
+    """Names that this text may change out of line, those that `for` sets, and whether any can be trusted.
+
+    A name that `for` sets is among the first where something else changes it too.
+    """
     if "$" not in program.text:
-        return frozenset(), True
+        return frozenset(), frozenset(), True
     names: set[str] = set()
+    looped: set[str] = set()
     certain = True
-    waiting = [(program.root, False)]
+    waiting: list[tuple[Node, bool, frozenset[str]]] = [(program.root, False, frozenset())]
     text = program.text
     while waiting:
-        node, branch = waiting.pop()
+        node, branch, around = waiting.pop()
         kind = node.kind
         branch = branch or kind in _BRANCHES
         if kind == "variable_assignment" and branch and node.children:
             names.add(_name(text, node.children[0]))
         elif kind == "for_statement":
-            names.update(_name(text, child) for child in node.children if child.field == "variable")
+            own = {_name(text, child) for child in node.children if child.field == "variable"}
+            names |= own & around
+            looped |= own
+            around |= own
         elif kind in ("arithmetic_expansion", "c_style_for_statement") or (
             kind == "compound_statement" and node.children and node.children[0].kind == "(("
         ):
@@ -139,6 +149,8 @@ def volatile_names(program: Program) -> tuple[frozenset[str], bool]:
             names.add(_NAME.findall(text, node.start, node.end)[0])
         elif kind in ("command", "declaration_command", "unset_command"):
             words = [text[child.start : child.end].translate(_UNQUOTE) for child in node.children]
+            if "trap" in words:
+                names.update(name for word in words for name in _ASSIGNED.findall(word))
             if not _SETTERS.isdisjoint(words):
                 plain = words if kind == "command" or "unset" in words else []
                 names.update(name for word in plain for name in _NAME.findall(word))
@@ -148,8 +160,8 @@ def volatile_names(program: Program) -> tuple[frozenset[str], bool]:
                     certain = False
             if branch and not _UNSEEN.isdisjoint(words):
                 certain = False
-        waiting += [(child, branch) for child in node.children]
-    return frozenset(names), certain
+        waiting += [(child, branch, around) for child in node.children]
+    return frozenset(names), frozenset(looped), certain
 
 
 _UNQUOTE = str.maketrans("", "", "\\'\"")

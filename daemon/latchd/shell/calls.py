@@ -65,7 +65,28 @@ def command(
         for child in node.children
         if child.kind == "variable_assignment"
     )
-    return emit(listing, program, _call(listing, words, redirected, prefix_details(names)), scope, variables)
+    details = prefix_details(names)
+    seen = variables.copy()
+    ids = emit(listing, program, _call(listing, words, redirected, details), scope, variables)
+    text = program.text[node.start : max(redirect.end for redirect in (node, *redirects))]
+    if "${" not in text and all(value.default is None for value in seen.values.values()):
+        return ids
+    seen.defaults = True
+    others = [read_word(program.text, start, end, program.spans, seen) for start, end in spans]
+    again = read_redirects(listing, program, [*own, *redirects], seen)
+    other = msgspec.structs.replace(_call(listing, others, again, details), codes=())
+    return ids + _with_defaults(listing, listing.commands[ids[0] - 1], other, scope, seen)
+
+
+def _with_defaults(
+    listing: Listing, raw: Raw, other: Call, scope: Scope, variables: Variables
+) -> tuple[int, ...]:
+    """The command once more as it is where ${X:-word} is the word, if that is another one."""
+    redirects = tuple(other.redirected.redirects)
+    if (other.arguments, redirects) == (raw.words, raw.redirects) or not listing.affords(1):
+        return ()
+    maybe = scope.within(Reach.CONDITIONAL)
+    return emit(listing, None, other, maybe, variables.copy())
 
 
 def words(

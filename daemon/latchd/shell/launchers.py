@@ -51,7 +51,7 @@ _PYTHON_RUN: Final = Options(
     names("directory project python env-file venv"), stops=names("--help --version -h -l --list"),
 )  # fmt: skip
 _PERF: Final = Options(
-    "aABbdgGiInNqrsSTvWRFP", "CcDejkKmMoptuxF", "",
+    "aABdghinNPqRsSTvW", "bCcDeFGIjkKlMmoprtux", "",
     names("all-cpus all-user all-kernel verbose quiet no-inherit null big-num detailed no-aggr per-core"
     " per-socket per-thread no-big-num append metric-only no-buffering tail-synthesize timestamp"),
     names("event output pid tid cpu repeat count freq call-graph field-separator interval-print delay"

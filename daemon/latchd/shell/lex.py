@@ -40,12 +40,16 @@ class Flag(enum.Enum):
     QUOTED_HOLE = "quoted_hole"
     MANY = "many"  # "$@": any number of words
     SCRATCH = "scratch"  # $(mktemp -d)
+    GLOB = "glob"  # the name of a file that this pattern finds
     TILDE = "tilde"  # a home that is not known; the text stays as written
 
 
 class Piece(msgspec.Struct, frozen=True, gc=False):
     text: str
     flag: Flag
+    default: tuple[Piece, ...] | None = None  # of a hole: what ${X:-…} stands for if X has no value
+    name: str = ""  # X, where its own value would win
+    sets: bool = False  # ${X:=…}: X has the default from here on
 
 
 class Code(msgspec.Struct, frozen=True, gc=False):
@@ -78,6 +82,7 @@ _SCRATCH = re.compile(
     r"\s*mktemp((\s+(-d|-q|-u|--directory|--quiet|--dry-run))|(\s+-t\s+[\w.-]+)|(\s+[\"']?/tmp/[\w.-]+[\"']?))*\s*\Z"
 )
 _BRACED_EVALUATES = re.compile(r"!|[A-Za-z_]\w*\[[^\]]*[A-Za-z_$`]|[A-Za-z_@*]\w*(\[[^\]]*\])?:[^-+=?]")
+_DEFAULT = re.compile(r"!?([A-Za-z_]\w*|\d+|[@*#?$!-])(?:\[[^\]]*\])?:?([-=+])")
 _PROMPT = re.compile(r"@P\Z")
 _ANSI = re.compile(r"\\(x[0-9A-Fa-f]{1,2}|u[0-9A-Fa-f]{1,4}|U[0-9A-Fa-f]{1,8}|[0-7]{1,3}|c.|.)", re.DOTALL)
 _ANSI_NAMED = {
@@ -317,8 +322,21 @@ class _Reader:
         if inner[0:1] in ("@", "*") or "[@]" in inner or "[*]" in inner:
             self.add("", Flag.MANY)
         else:
-            self.add("", Flag.QUOTED_HOLE if quoted else Flag.HOLE)
+            self.pieces.append(self._hole(at + 2, close, quoted=quoted))
         return close + 1
+
+    def _hole(self, start: int, close: int, *, quoted: bool) -> Piece:
+        flag = Flag.QUOTED_HOLE if quoted else Flag.HOLE
+        match = _DEFAULT.match(self.text, start, close)
+        if match is None:
+            return Piece("", flag)
+        operand = _Reader(self.text, close, self.spans)
+        operand.read(match.end(), Style.QUOTED if quoted else Style.LOOSE)
+        pieces = operand.pieces
+        if quoted:  # double quotes inside double quotes only hide blanks
+            pieces = [msgspec.structs.replace(piece, text=piece.text.replace('"', "")) for piece in pieces]
+        name = "" if match.group(2) == "+" else match.group(1)
+        return Piece("", flag, tuple(pieces), name, match.group(2) == "=")
 
     def _ansi(self, at: int) -> int:
         close = at

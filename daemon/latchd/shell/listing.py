@@ -14,6 +14,7 @@ from latchd.shell.variables import Variables
 
 MAX_COMMANDS: Final = 128
 MAX_NESTING: Final = 12  # code within code within code
+MAX_EXTRA: Final = 32  # commands that are listed once more with other words
 MAX_NESTED_BYTES: Final = 256 * 1024  # of all code parsed a second time
 
 LIMITS: Final = frozenset(
@@ -109,6 +110,7 @@ class Listing:
         self.dormant: list[tuple[str, Scope]] = []
         self.pipelines = 0
         self.nested_bytes = 0
+        self.extra = 0
 
     def note(self, issue: Issue) -> None:
         self.issues[issue] = None
@@ -119,6 +121,13 @@ class Listing:
             raise Full
         self.commands.append(raw)
         return raw.id
+
+    def affords(self, extra: int) -> bool:
+        """Whether so many commands may be listed once more; they count as listed."""
+        if self.extra + extra > MAX_EXTRA:
+            return False
+        self.extra += extra
+        return True
 
     @property
     def next_id(self) -> int:

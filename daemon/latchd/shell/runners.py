@@ -187,9 +187,7 @@ def _rows(sources: Sequence[_Source]) -> list[tuple[Argument, ...]]:
             columns.append([(value,) for value in values])
     if not columns or math.prod(len(column) for column in columns) > MAX_ROWS:
         return []
-    return [
-        tuple(word for part in parts for word in part) for parts in itertools.product(*columns)
-    ]
+    return [tuple(word for part in parts for word in part) for parts in itertools.product(*columns)]
 
 
 def _parallel_text(template: str, row: Sequence[Argument]) -> str:
@@ -200,8 +198,9 @@ def _parallel_text(template: str, row: Sequence[Argument]) -> str:
         number = int(place) if place.isdigit() else 0
         return _shown(row[number - 1]) if 0 < number <= len(row) else _UNKNOWN
 
+    template, computed = re.subn(r"\{=.*?=\}", lambda _: _UNKNOWN, template)
     text, count = re.subn(r"\{([^{}\s,]*)\}", put, template)
-    return text if count else " ".join([template, *map(_shown, row)])
+    return text if count or computed else " ".join([template, *map(_shown, row)])
 
 
 def _shown(word: Argument) -> str:

@@ -18,14 +18,16 @@ from latchd.shell.assignments import assign, volatile_names
 from latchd.shell.audit import WORDS, doubts, without_prefixes
 from latchd.shell.lex import Style, lex
 from latchd.shell.listing import SOME_INPUT, Edge, Listing, Raw, Scope
+from latchd.shell.loops import is_looping, rounds
 from latchd.shell.parse import Node, Program, Refusal
 from latchd.shell.redirects import read_redirects
-from latchd.shell.variables import Variables
+from latchd.shell.variables import Value, Variables
 
 _LOOPS: Final = frozenset({"for_statement", "while_statement", "c_style_for_statement"})
 _REDIRECTS: Final = frozenset({"file_redirect", "herestring_redirect", "heredoc_redirect"})
 _TEST_EVALUATES = re.compile(r"-(v|R|eq|ne|lt|le|gt|ge)\b|\[\[.*[<>]")
 _MOVES = re.compile(r"\b(cd|pushd|popd|eval|source)\b|(^|[;&|\n({])\s*\.\s", re.MULTILINE)
+_DORMANT = re.compile(r"\$\(|`|\$\{")
 _ENDS = frozenset({"exit", "return"})
 
 
@@ -43,9 +45,12 @@ def run(
         node = program.root
         for issue in doubts(program):
             listing.note(issue)
-        volatile, certain = volatile_names(program)
+        volatile, looped, certain = volatile_names(program)
+        elsewhere = variables.volatile - variables.looped
+        variables.looped = (variables.looped | looped) - volatile - elsewhere
+        volatile |= looped
         variables.volatile |= volatile
-        variables.folds = variables.folds and certain
+        variables.folds = variables.folds and certain and "IFS" not in volatile
         variables.forget(*volatile)
     walk = _Walk(listing, program, background)
     if node.kind in ("program", "command_substitution", "process_substitution"):
@@ -185,7 +190,8 @@ class _Walk:
         for index, stage in enumerate(stages):
             here = inner
             if index:
-                output = calls.output_of(self.listing, before)
+                again = is_looping(stages[index - 1 : index])
+                output = SOME_INPUT if again else calls.output_of(self.listing, before)
                 alone = stage.kind == "command" or (
                     stage.kind == "redirected_statement" and stage.children[0].kind == "command"
                 )
@@ -310,9 +316,14 @@ class _Walk:
         if moves:
             body.places = ()
         maybe = scope.within(Reach.CONDITIONAL)
+        name, values = rounds(self.listing, self.program, node, variables)
         for index, child in enumerate(node.children):
             if child.kind in ("do_group", "compound_statement"):
-                ids += self.block(child.children, maybe, body.copy())
+                for value in values or [None]:
+                    inner = body.copy()
+                    if value is not None:
+                        inner.values[name] = Value(value)
+                    ids += self.block(child.children, maybe, inner)
             elif node.kind == "while_statement" and child.named and child.kind != "comment":
                 if index + 1 < len(node.children) and node.children[index + 1].kind == "&":
                     ids += self.statement(child, scope.within(Reach.BACKGROUND), body.copy())
@@ -321,6 +332,9 @@ class _Walk:
             elif child.named and child.kind != "comment":
                 style = Style.LOOSE if node.kind == "for_statement" else Style.ARITHMETIC
                 self._scan(child, scope, variables, style)
+                text = self.program.text[child.start : child.end]
+                if style is Style.LOOSE and _DORMANT.search(text) and ("'" in text or "\\" in text):
+                    self.listing.dormant.append((text, scope))
         if node.kind == "c_style_for_statement":
             self.listing.evaluates = True
         if moves:

@@ -22,6 +22,7 @@ class Value(msgspec.Struct, frozen=True):
 
     pieces: tuple[Piece, ...] | None = None  # None = not known
     sources: tuple[int, ...] = ()  # ids of commands whose output it holds
+    default: tuple[Piece, ...] | None = None  # of an unknown value: what it is if nobody else set it
 
 
 class Variables(msgspec.Struct):
@@ -33,9 +34,11 @@ class Variables(msgspec.Struct):
     values: dict[str, Value] = {}
     folds: bool = True
     strict: bool = False  # after `set -e` a failing command ends the line
+    looped: frozenset[str] = frozenset()  # volatile names that only `for` changes
+    defaults: bool = False  # read ${X:-word} as the word
 
     def copy(self) -> Variables:
-        return Variables(self.home, self.places, self.volatile, dict(self.values), self.folds, self.strict)
+        return msgspec.structs.replace(self, values=dict(self.values), defaults=False)
 
     def bare(self) -> Variables:
         """The same surroundings with nothing known of variables: a body that runs at another time."""

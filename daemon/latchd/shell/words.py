@@ -21,6 +21,9 @@ MAX_BRACES: Final = 64  # words that one word may become
 MAX_GROUPS: Final = 32  # opening braces in one word
 SCRATCH: Final = "/tmp/"  # noqa: S108 - where `mktemp -d` makes its directory
 _HOLES: Final = frozenset({Flag.HOLE, Flag.QUOTED_HOLE, Flag.MANY, Flag.SCRATCH})
+_KEPT: Final = frozenset({Flag.SCRATCH, Flag.HOLE, Flag.QUOTED_HOLE, Flag.GLOB})
+_UNSURE: Final = frozenset({Flag.HOLE, Flag.QUOTED_HOLE, Flag.GLOB})
+MAX_DEFAULTS: Final = 4  # defaults within defaults that are followed
 _SIMPLE = re.compile(r"[A-Za-z0-9_./:=@%+,\-^]+\Z")
 _SEQUENCE = re.compile(r"(-?\d{1,6}|[A-Za-z])\.\.(-?\d{1,6}|[A-Za-z])(?:\.\.(-?\d{1,6}))?\Z")
 _GLOB = re.compile(r"[*?\[]")
@@ -55,7 +58,10 @@ def expand(
 ) -> Word:
     """The arguments of pieces; without ``split`` as an assignment sees them: one word."""
     sources: list[int] = []
-    pieces = _tilde(lexed.pieces, variables) if lexed.pieces else ()
+    given = lexed.pieces
+    if variables.defaults:
+        given = tuple(part for piece in given for part in _default(piece, variables))
+    pieces = _tilde(given, variables) if given else ()
     count = (
         sum(piece.text.count("{") for piece in pieces if piece.flag is Flag.PLAIN) if braces and split else 0
     )
@@ -71,6 +77,9 @@ def expand(
                 substituted.append(piece)
         for field in _fields(substituted) if split else [substituted]:
             arguments.append(_argument(field))
+    for piece in lexed.pieces:
+        if piece.sets and piece.name and variables.lookup(piece.name) in (None, Value()):
+            variables.values[piece.name] = Value(None, default=piece.default)
     plain = all(piece.flag is Flag.PLAIN for piece in lexed.pieces)
     return Word(tuple(arguments), lexed, tuple(sources), overflow, bare if plain else "")
 
@@ -83,13 +92,37 @@ def assigned(lexed: Lexed, variables: Variables) -> Value:
     for piece in _tilde(lexed.pieces, variables):
         if piece.flag in (Flag.VARIABLE, Flag.QUOTED_VARIABLE):
             found = _variable(piece, variables, sources, split=False)
-            known &= all(part.flag is not Flag.QUOTED_HOLE and part.flag is not Flag.HOLE for part in found)
+            known &= all(part.flag not in _UNSURE for part in found)
             pieces += found
         elif piece.flag in _HOLES and piece.flag is not Flag.SCRATCH:
             known = False
         else:
             pieces.append(piece)
-    return Value(tuple(pieces) if known else None, tuple(sources))
+    if known:
+        return Value(tuple(pieces), tuple(sources))
+    parts = [part for piece in lexed.pieces for part in _default(piece, variables)]
+    return Value(None, tuple(sources), tuple(parts) if parts != list(lexed.pieces) else None)
+
+
+def _default(piece: Piece, variables: Variables, depth: int = 0) -> list[Piece]:
+    """What a piece stands for where each variable that this text does not set has no value."""
+    quoted = piece.flag in (Flag.QUOTED_VARIABLE, Flag.QUOTED_HOLE)
+    if piece.flag in (Flag.VARIABLE, Flag.QUOTED_VARIABLE):
+        value = variables.lookup(piece.text)
+        found = value.default if value is not None and value.pieces is None else None
+    else:
+        found = piece.default
+        if piece.name and found is not None:
+            value = variables.lookup(piece.name)
+            if value is not None and value.pieces is not None:
+                return [Piece(piece.name, Flag.QUOTED_VARIABLE if quoted else Flag.VARIABLE)]
+    if found is None or depth > MAX_DEFAULTS:
+        return [piece]
+    return [
+        Piece(part.text, Flag.DOUBLE) if quoted and part.flag is Flag.PLAIN else part
+        for inner in found
+        for part in _default(inner, variables, depth + 1)
+    ]
 
 
 def _variable(piece: Piece, variables: Variables, sources: list[int], *, split: bool) -> list[Piece]:
@@ -105,11 +138,13 @@ def _variable(piece: Piece, variables: Variables, sources: list[int], *, split: 
     sources += value.sources
     if value.pieces is None:
         return hole
+    if not split and any(part.flag is Flag.GLOB for part in value.pieces):
+        return hole  # a file's name may be any text, and this text may be code
     if quoted or not split:
-        return [
-            part if part.flag is Flag.SCRATCH else Piece(part.text, Flag.DOUBLE) for part in value.pieces
-        ] or [Piece("", Flag.DOUBLE if quoted else Flag.HOLE)]
-    return [part if part.flag is Flag.SCRATCH else Piece(part.text, Flag.VARIABLE) for part in value.pieces]
+        return [part if part.flag in _KEPT else Piece(part.text, Flag.DOUBLE) for part in value.pieces] or [
+            Piece("", Flag.DOUBLE if quoted else Flag.HOLE)
+        ]
+    return [part if part.flag in _KEPT else Piece(part.text, Flag.VARIABLE) for part in value.pieces]
 
 
 def _tilde(pieces: tuple[Piece, ...], variables: Variables) -> tuple[Piece, ...]:
@@ -158,9 +193,11 @@ def _argument(pieces: list[Piece]) -> Argument:
             continue
         value.append(piece.text)
         expands = expands or flag is Flag.TILDE
-        if flag is Flag.PLAIN or flag is Flag.TILDE or flag is Flag.ESCAPED:
+        if flag in (Flag.PLAIN, Flag.TILDE, Flag.ESCAPED, Flag.GLOB):
             quotes.add(Quote.NONE)
-            globs = globs or (flag is Flag.PLAIN and _GLOB.search(piece.text) is not None)
+            globs = (
+                globs or flag is Flag.GLOB or (flag is Flag.PLAIN and _GLOB.search(piece.text) is not None)
+            )
         else:
             quotes.add(Quote.SINGLE if flag is Flag.SINGLE else Quote.DOUBLE)
     quote = Quote.NONE if not quotes else quotes.pop() if len(quotes) == 1 else Quote.MIXED

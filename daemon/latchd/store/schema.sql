@@ -28,6 +28,8 @@ CREATE TABLE calls (
     action       TEXT    NOT NULL CHECK (action IN ('allow', 'ask', 'deny')),
     rule         TEXT    NOT NULL DEFAULT '',
     operations   INTEGER NOT NULL DEFAULT 0,   -- mask of what the facts say it does
+    detection    INTEGER NOT NULL DEFAULT 0,   -- mask of the chain steps it is, once it has succeeded
+    enforcement  INTEGER NOT NULL DEFAULT 0 CHECK (enforcement & ~detection = 0),  -- those that may refuse
     boot         BLOB    NOT NULL CHECK (length(boot) = 16),
     boot_ns      INTEGER NOT NULL,
     wall_ms      INTEGER NOT NULL,
@@ -52,6 +54,21 @@ CREATE TABLE steps (
 ) STRICT;
 
 CREATE UNIQUE INDEX steps_by_call ON steps (session, call);
+
+-- What counts for chains: proven calls that are a step of one, and the agent's own typed denials.
+CREATE TABLE chain_events (
+    seq          INTEGER NOT NULL PRIMARY KEY,
+    session      BLOB    NOT NULL CHECK (length(session) = 32),
+    call         BLOB    NOT NULL,
+    policy       BLOB    NOT NULL CHECK (length(policy) = 32),
+    detection    INTEGER NOT NULL CHECK (detection <> 0),
+    enforcement  INTEGER NOT NULL CHECK (enforcement & ~detection = 0),
+    boot         BLOB    NOT NULL CHECK (length(boot) = 16),
+    boot_ns      INTEGER NOT NULL,
+    wall_ms      INTEGER NOT NULL
+) STRICT;
+
+CREATE INDEX chain_events_of_session ON chain_events (session, seq);
 
 -- Which files a session has seen, as proven results showed them.
 CREATE TABLE files (

@@ -30,9 +30,23 @@ class CallRow(msgspec.Struct, frozen=True):
     rule: str
     operations: int
     opened: Instant
+    detection: int = 0
+    enforcement: int = 0
     opened_seq: int = 0
     closed_seq: int = 0
     result: bytes = b""
+
+
+class ChainRow(msgspec.Struct, frozen=True):
+    """One chain-relevant event. ``call`` is b"" when it named none; the masks are chains.catalogue.Step."""
+
+    seq: int
+    session: bytes
+    call: bytes
+    policy: bytes
+    detection: int
+    enforcement: int
+    at: Instant
 
 
 class SessionRow(msgspec.Struct, frozen=True):
@@ -53,6 +67,7 @@ class Bounds(msgspec.Struct, frozen=True):
     calls: int = 262_144
     steps: int = 262_144
     files: int = 262_144
+    chain_events: int = 262_144
     records_ms: int = 30 * 24 * 3600 * 1000
     bytes: int = 256 * 1024 * 1024  # of the whole database; over it the oldest records go
     batch: int = 500  # rows a sweep removes of one kind, so that no decision waits for a long one
@@ -60,8 +75,9 @@ class Bounds(msgspec.Struct, frozen=True):
 
 _CALL_COLUMNS: Final = (
     "session, call, agent, state, fingerprint, input, policy, action, rule, operations, "
-    "boot, boot_ns, wall_ms, opened_seq, closed_seq, result"
+    "boot, boot_ns, wall_ms, detection, enforcement, opened_seq, closed_seq, result"
 )
+_CHAIN_COLUMNS: Final = "seq, session, call, policy, detection, enforcement, boot, boot_ns, wall_ms"
 _SESSION_COLUMNS: Final = "session, connector, turn, closed_seq, first_ms, last_ms, last_seq"
 _encoder: Final = msgspec.msgpack.Encoder()
 _decoder: Final = msgspec.msgpack.Decoder(Record)
@@ -188,12 +204,12 @@ class Store:
 
     def open_call(self, row: CallRow) -> None:
         self.database.run(
-            f"INSERT INTO calls ({_CALL_COLUMNS}) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+            f"INSERT INTO calls ({_CALL_COLUMNS}) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
             (
                 *(row.session, row.call, row.agent, row.state.value, row.fingerprint, row.input),
                 *(row.policy, row.action.value, row.rule, row.operations),
                 *(row.opened.boot, row.opened.boot_ns, row.opened.wall_ms),
-                *(row.opened_seq, row.closed_seq, row.result),
+                *(row.detection, row.enforcement, row.opened_seq, row.closed_seq, row.result),
             ),
         )
 
@@ -264,6 +280,30 @@ class Store:
         )
         return None if row is None else _call(row)
 
+    # chains
+
+    def add_chain_event(self, event: ChainRow) -> None:
+        self.database.run(
+            f"INSERT INTO chain_events ({_CHAIN_COLUMNS}) VALUES (?,?,?,?,?,?,?,?,?)",
+            (
+                *(event.seq, event.session, event.call, event.policy, event.detection, event.enforcement),
+                *(event.at.boot, event.at.boot_ns, event.at.wall_ms),
+            ),
+        )
+
+    def chain_events(self, session: bytes, policy: bytes | None, limit: int) -> list[ChainRow]:
+        """The newest events of the session's open window, oldest first; of one policy or (None) of all."""
+        rows = self.database.rows(
+            f"SELECT {_CHAIN_COLUMNS} FROM chain_events WHERE session = ?1 "
+            "AND seq > coalesce((SELECT closed_seq FROM sessions WHERE session = ?1), 0) "
+            "AND (?2 IS NULL OR policy = ?2) ORDER BY seq DESC LIMIT ?3",
+            (session, policy, limit),
+        )
+        return [
+            ChainRow(seq, owner, call, bound, detection, enforcement, Instant(*at))
+            for seq, owner, call, bound, detection, enforcement, *at in reversed(rows)
+        ]
+
     # files
 
     def see_file(self, session: bytes, path: bytes, seq: int, stamp: bytes) -> None:
@@ -311,6 +351,7 @@ _BOUNDED: Final = (
     ("calls", "opened_seq", "calls", "state <> 'pending'"),
     ("steps", "seq", "steps", "true"),
     ("files", "seq", "files", "true"),
+    ("chain_events", "seq", "chain_events", "true"),
     (
         "sessions",
         "last_seq",
@@ -322,7 +363,7 @@ _BOUNDED: Final = (
 
 def _call(row: tuple[Any, ...]) -> CallRow:
     session, call, agent, state, fingerprint, input_digest, policy, action, rule, operations, *rest = row
-    boot, boot_ns, wall_ms, opened_seq, closed_seq, result = rest
+    boot, boot_ns, wall_ms, detection, enforcement, opened_seq, closed_seq, result = rest
     return CallRow(
         session=session,
         call=call,
@@ -335,6 +376,8 @@ def _call(row: tuple[Any, ...]) -> CallRow:
         rule=rule,
         operations=operations,
         opened=Instant(boot, boot_ns, wall_ms),
+        detection=detection,
+        enforcement=enforcement,
         opened_seq=opened_seq,
         closed_seq=closed_seq,
         result=result,

@@ -1,0 +1,117 @@
+"""The words of a `for` → what its variable may be in one round of the body.
+
+A few words are gone through one by one, as bash does it. More of them, or a body that is too large for
+that, leave one round with the text that all words begin with.
+"""
+
+from __future__ import annotations
+
+import os.path
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from latch_contracts.facts import Argument
+from latchd.shell.lex import Flag, Piece
+from latchd.shell.listing import Listing
+from latchd.shell.parse import Node, Program
+from latchd.shell.variables import Variables
+from latchd.shell.words import read_word
+
+MAX_ROUNDS: Final = 16
+_BLANK: Final = re.compile(r"(\s|\\\n)*\Z")
+_UNKNOWN: Final = (Piece("", Flag.HOLE),)
+# What these hold changes how everything after them is read.
+UNSAFE_NAMES: Final = frozenset({"IFS", "HOME", "PWD", "CDPATH", "PATH"})
+
+
+def rounds(
+    listing: Listing, program: Program, node: Node, variables: Variables
+) -> tuple[str, list[tuple[Piece, ...]]]:
+    """The loop's variable ("" if nothing is known of it) and its value in each round."""
+    name_node = next((child for child in node.children if child.field == "variable"), None)
+    body = next((child for child in node.children if child.kind in ("do_group", "compound_statement")), None)
+    if name_node is None or body is None or node.children[0].kind != "for":
+        return "", []
+    name = program.text[name_node.start : name_node.end]
+    if name not in variables.looped or name in UNSAFE_NAMES or not variables.folds:
+        return "", []
+    words = _words(program, node, body, variables)
+    if not words:
+        return "", []
+    if len(words) == 1:
+        return name, [_value(words[0])]
+    extra = (len(words) - 1) * _commands(body)
+    uses = re.search(rf"\$\{{?[#!]?{name}\b", program.text[body.start : body.end])
+    if uses and len(words) <= MAX_ROUNDS and listing.affords(extra):
+        return name, [_value(word) for word in words]
+    head = os.path.commonprefix([word.value.partition("\0")[0] for word in words])
+    if any(word.globs for word in words):
+        head = re.split(r"[*?\[]", head)[0] if not any(_loose(word) for word in words) else ""
+    return name, [(Piece(_bytes(head), Flag.DOUBLE), *_UNKNOWN)]
+
+
+def _words(program: Program, node: Node, body: Node, variables: Variables) -> list[Argument]:
+    """All words, or none where they are not surely read."""
+    values = [child for child in node.children if child.field == "value"]
+    if not values:
+        return []
+    spans: list[tuple[int, int]] = []
+    for child in values:
+        if spans and spans[-1][1] == child.start:
+            spans[-1] = (spans[-1][0], child.end)
+        elif spans and not _BLANK.match(program.text[spans[-1][1] : child.start]):
+            return []
+        else:
+            spans.append((child.start, child.end))
+    if not re.match(r"\s*(;|\n|#)", program.text[spans[-1][1] : body.start]):
+        return []
+    found: list[Argument] = []
+    for start, end in spans:
+        word = read_word(program.text, start, end, program.spans, variables)
+        if word.overflow or word.lexed.silent:
+            return []
+        found += word.arguments
+    return found
+
+
+def _loose(word: Argument) -> bool:
+    """A word that may become several, each of any text."""
+    return word.expands and (word.globs or "\0" not in word.value)
+
+
+def _value(word: Argument) -> tuple[Piece, ...]:
+    if _loose(word):
+        return _UNKNOWN
+    if word.globs:
+        return (Piece(_bytes(word.value), Flag.GLOB),)
+    pieces: list[Piece] = []
+    for index, part in enumerate(word.value.split("\0")):
+        pieces += [Piece("", Flag.HOLE)] if index else []
+        pieces += [Piece(_bytes(part), Flag.DOUBLE)] if part else []
+    return tuple(pieces)
+
+
+def _bytes(text: str) -> str:
+    return text.encode("utf-8", "surrogateescape").decode("latin-1")
+
+
+def _commands(node: Node) -> int:
+    """How many commands stand in a body: what one more round costs."""
+    count, waiting = 0, [node]
+    while waiting:
+        current = waiting.pop()
+        count += current.kind in ("command", "declaration_command", "test_command", "unset_command")
+        waiting += current.children
+    return count
+
+
+def is_looping(nodes: Sequence[Node]) -> bool:
+    """Whether something among the nodes may run more than once, so that what it prints is not known."""
+    waiting = list(nodes)
+    while waiting:
+        current = waiting.pop()
+        if current.kind in ("for_statement", "while_statement", "c_style_for_statement"):
+            return True
+        waiting += current.children
+    return False
