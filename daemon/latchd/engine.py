@@ -122,7 +122,6 @@ class Engine:
         self.counters["requests"] += 1
         connector = CONNECTORS.get(request.connector)
         if connector is None:
-            self.counters["unknown_connector"] += 1
             why = f"no agent named `{head(request.connector, 40)}` is known; known: {', '.join(CONNECTORS)}"
             records = self.fault("unknown-connector", why)
             return Handled(_reply(Rendered(2, b"", f"latchd: {why}\n".encode())), records)

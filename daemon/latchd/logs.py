@@ -165,7 +165,8 @@ def human(record: Record) -> str:
 def _parts(record: Record) -> tuple[str, ...]:
     match record:
         case VerdictRecord():
-            rule = f"[{record.rule}]" if record.rule else ""
+            # A reason begins with its rule; with redaction `none` there is a rule and no reason.
+            rule = f"[{record.rule}]" if record.rule and record.rule not in record.reason else ""
             return f"{record.action.value:<6}", record.tool, record.head, rule, record.reason, record.note
         case DenialRecord():
             return "denial", record.call, f"[{record.rule}]", f"by {record.participant}"

@@ -12,6 +12,7 @@ from latchd.keys import Keys, shown
 from latchd.redact import shown_id
 from latchd.store.store import CallRow, Store
 
+_SESSIONS = 1000  # the most that one answer holds; 0 asks for as many
 _OPERATIONS = tuple(Operation)
 _LONGEST_ID: Final = 512  # bytes; no connector joins by a longer one
 # Ids come from models: one may be used without end, and an answer has to fit into a frame.
@@ -51,7 +52,7 @@ def sessions(store: Store, limit: int) -> list[dict[str, Any]]:
             "counts": counts,
             "chains": _begun(store, row.session),
         }
-        for row, counts in store.sessions(min(max(limit, 1), 1000))
+        for row, counts in store.sessions(min(limit, _SESSIONS) if limit > 0 else _SESSIONS)
     ]
 
 

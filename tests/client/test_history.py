@@ -67,7 +67,8 @@ def test_records_as_json(places: Places, capsys: pytest.CaptureFixture[str]) -> 
 def test_sessions_are_a_table() -> None:
     assert lines([SESSION, {"session_key": "ff", "connector": "codex", "last_ms": 0}], UTC) == [
         "SESSION           AGENT       LAST SEEN            CALLS                            CHAINS BEGUN",
-        "00112233aabbccdd  claudecode  1970-01-01 12:00:00  1 pending, 4 succeeded, 4 steps  secret-read-then-egress",
+        "00112233aabbccdd  claudecode  1970-01-01 12:00:00  1 pending, 4 succeeded, 4 steps  "
+        "secret-read-then-egress",
         "ff                codex       1970-01-01 00:00:00  none                             none",
     ]
 

@@ -203,3 +203,9 @@ async def test_a_pipe_that_nobody_empties_stops_nothing() -> None:
         os.close(writing)
         nursery.cancel_scope.cancel()
     os.close(reading)
+
+
+def test_a_person_reads_the_rule_once() -> None:
+    told = msgspec.structs.replace(DENY, reason="[fs.delete-outside] in `rm -rf ~`: it removes your home.")
+
+    assert human(told).count("fs.delete-outside") == 1

@@ -40,14 +40,14 @@ class Rule(msgspec.Struct, frozen=True):
     passes: tuple[str, ...] = ()
     route: Route = Route.SEMANTIC
 
-    def findings(self, subject: Subject) -> Iterator[Finding]:
+    def findings(self, subject: Subject) -> tuple[Finding, ...]:
         """What the rule finds, in segment order, each thing once."""
-        seen: set[tuple[int, str]] = set()
-        for hit in sorted(self.check(subject), key=lambda hit: hit.command_id):
-            if (hit.command_id, hit.target) in seen:
-                continue
-            seen.add((hit.command_id, hit.target))
-            yield Finding(
+        hits = list(self.check(subject))
+        if not hits:  # nearly every rule, on nearly every call
+            return ()
+        first = {(hit.command_id, hit.target): hit for hit in reversed(hits)}
+        return tuple(
+            Finding(
                 rule=self.id,
                 group=self.group,
                 severity=self.severity,
@@ -56,6 +56,8 @@ class Rule(msgspec.Struct, frozen=True):
                 target=hit.target,
                 route=self.route,
             )
+            for hit in sorted(first.values(), key=lambda hit: (hit.command_id, hits.index(hit)))
+        )
 
 
 def _reason(rule: str, segment: str, hit: Hit) -> str:

@@ -24,8 +24,8 @@ _HELP: Final = names("--help --version -h")
 _AFTER_DASHES: Final = Options(after=names("--"))
 
 _NPX: Final = Options(
-    "yq", "pw", "", names("yes no no-install quiet silent ignore-existing prefer-offline prefer-online offline"
-    " workspaces include-workspace-root bun shell-mode"),
+    "yq", "pw", "", names("yes no no-install quiet silent ignore-existing prefer-offline prefer-online"
+    " offline workspaces include-workspace-root bun shell-mode"),
     names("package registry cache workspace userconfig prefix loglevel node-options node-arg allow-build"),
     stops=_HELP, codes=names("-c --call"),
 )  # fmt: skip
@@ -35,13 +35,13 @@ _DLX: Final = Options(
 )  # fmt: skip
 _UV: Final = Options(
     "qvnU", "pPCfi", "",
-    names("quiet verbose frozen locked no-sync isolated active exact all-extras dev no-dev only-dev no-project"
-    " no-cache offline upgrade all-groups all-packages no-config native-tls no-editable no-env-file refresh"
-    " no-progress reinstall inexact no-default-groups managed-python no-managed-python no-python-downloads"
+    names("quiet verbose frozen locked no-sync isolated active exact all-extras dev no-dev only-dev"
+    " no-project no-cache offline upgrade all-groups all-packages no-config native-tls no-editable no-env-file"
+    " refresh no-progress reinstall inexact no-default-groups managed-python no-managed-python no-python-downloads"
     " no-binary no-build no-build-isolation no-index no-sources gui-script"),
     names("with with-requirements with-editable python extra no-extra group no-group only-group project"
-    " directory env-file index-url extra-index-url index default-index find-links package from cache-dir color"
-    " config-file resolution prerelease exclude-newer upgrade-package refresh-package python-platform"
+    " directory env-file index-url extra-index-url index default-index find-links package from cache-dir"
+    " color config-file resolution prerelease exclude-newer upgrade-package refresh-package python-platform"
     " reinstall-package no-build-package no-binary-package index-strategy keyring-provider link-mode"
     " config-setting fork-strategy allow-insecure-host python-preference"),
     stops=names("-m --module --help --version -h"),
@@ -109,7 +109,8 @@ LAUNCHERS: Final[Mapping[str, Mapping[str, Options]]] = {
     "uvx": {_ANY: _UV},
     "pipx": {"run": Options("qv", "", "", names("quiet verbose no-cache system-site-packages pypackages"),
         names("spec python pip-args index-url with"), stops=_HELP)},
-    "conda": {"run": Options("v", "np", "", names("verbose no-capture-output live-stream dev debug-wrapper-scripts"),
+    "conda": {"run": Options("v", "np", "", names("verbose no-capture-output live-stream dev"
+        " debug-wrapper-scripts"),
         names("name prefix cwd"), stops=_HELP)},
     "bundle": {"exec": Options("", "", "", names("keep-file-descriptors verbose no-color"),
         names("gemfile retry"), stops=_HELP)},

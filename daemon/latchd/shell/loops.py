@@ -6,7 +6,6 @@ that, leave one round with the text that all words begin with.
 
 from __future__ import annotations
 
-import os.path
 import re
 from collections.abc import Sequence
 from typing import Final
@@ -15,7 +14,7 @@ from latch_contracts.facts import Argument
 from latchd.shell.lex import Flag, Piece
 from latchd.shell.listing import Listing
 from latchd.shell.parse import Node, Program
-from latchd.shell.variables import Variables
+from latchd.shell.variables import Value, Variables
 from latchd.shell.words import read_word
 
 MAX_ROUNDS: Final = 16
@@ -25,30 +24,24 @@ _UNKNOWN: Final = (Piece("", Flag.HOLE),)
 UNSAFE_NAMES: Final = frozenset({"IFS", "HOME", "PWD", "CDPATH", "PATH"})
 
 
-def rounds(
-    listing: Listing, program: Program, node: Node, variables: Variables
-) -> tuple[str, list[tuple[Piece, ...]]]:
-    """The loop's variable ("" if nothing is known of it) and its value in each round."""
+def rounds(listing: Listing, program: Program, node: Node, variables: Variables) -> list[dict[str, Value]]:
+    """The loop's variable with its value for each round that is gone through; none if nothing is known."""
     name_node = next((child for child in node.children if child.field == "variable"), None)
     body = next((child for child in node.children if child.kind in ("do_group", "compound_statement")), None)
     if name_node is None or body is None or node.children[0].kind != "for":
-        return "", []
+        return []
     name = program.text[name_node.start : name_node.end]
     if name not in variables.looped or name in UNSAFE_NAMES or not variables.folds:
-        return "", []
+        return []
     words = _words(program, node, body, variables)
     if not words:
-        return "", []
-    if len(words) == 1:
-        return name, [_value(words[0])]
-    extra = (len(words) - 1) * _commands(body)
+        return []
+    values = [_value(word) for word in words]
     uses = re.search(rf"\$\{{?[#!]?{name}\b", program.text[body.start : body.end])
-    if uses and len(words) <= MAX_ROUNDS and listing.affords(extra):
-        return name, [_value(word) for word in words]
-    head = os.path.commonprefix([word.value.partition("\0")[0] for word in words])
-    if any(word.globs for word in words):
-        head = re.split(r"[*?\[]", head)[0] if not any(_loose(word) for word in words) else ""
-    return name, [(Piece(_bytes(head), Flag.DOUBLE), *_UNKNOWN)]
+    extra = (len(words) - 1) * _commands(body)
+    if len(words) > 1 and not (uses and len(words) <= MAX_ROUNDS and listing.affords(extra)):
+        values = [_head(words)]
+    return [{name: Value(value)} for value in values]
 
 
 def _words(program: Program, node: Node, body: Node, variables: Variables) -> list[Argument]:
@@ -78,6 +71,16 @@ def _words(program: Program, node: Node, body: Node, variables: Variables) -> li
 def _loose(word: Argument) -> bool:
     """A word that may become several, each of any text."""
     return word.expands and (word.globs or "\0" not in word.value)
+
+
+def _head(words: Sequence[Argument]) -> tuple[Piece, ...]:
+    """What all words begin with, and then anything."""
+    if any(_loose(word) for word in words):
+        return _UNKNOWN
+    heads = [re.split(r"[*?\[\0]" if word.globs else "\0", word.value)[0] for word in words]
+    low, high = min(heads), max(heads)
+    same = next((i for i, (a, b) in enumerate(zip(low, high, strict=False)) if a != b), len(low))
+    return (Piece(_bytes(low[:same]), Flag.DOUBLE), *_UNKNOWN) if same else _UNKNOWN
 
 
 def _value(word: Argument) -> tuple[Piece, ...]:

@@ -21,7 +21,7 @@ from latchd.shell.listing import SOME_INPUT, Edge, Listing, Raw, Scope
 from latchd.shell.loops import is_looping, rounds
 from latchd.shell.parse import Node, Program, Refusal
 from latchd.shell.redirects import read_redirects
-from latchd.shell.variables import Value, Variables
+from latchd.shell.variables import Variables
 
 _LOOPS: Final = frozenset({"for_statement", "while_statement", "c_style_for_statement"})
 _REDIRECTS: Final = frozenset({"file_redirect", "herestring_redirect", "heredoc_redirect"})
@@ -316,13 +316,12 @@ class _Walk:
         if moves:
             body.places = ()
         maybe = scope.within(Reach.CONDITIONAL)
-        name, values = rounds(self.listing, self.program, node, variables)
+        found = rounds(self.listing, self.program, node, variables)
         for index, child in enumerate(node.children):
             if child.kind in ("do_group", "compound_statement"):
-                for value in values or [None]:
+                for known in found or ({},):
                     inner = body.copy()
-                    if value is not None:
-                        inner.values[name] = Value(value)
+                    inner.values |= known
                     ids += self.block(child.children, maybe, inner)
             elif node.kind == "while_statement" and child.named and child.kind != "comment":
                 if index + 1 < len(node.children) and node.children[index + 1].kind == "&":

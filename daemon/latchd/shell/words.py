@@ -141,10 +141,16 @@ def _variable(piece: Piece, variables: Variables, sources: list[int], *, split: 
     if not split and any(part.flag is Flag.GLOB for part in value.pieces):
         return hole  # a file's name may be any text, and this text may be code
     if quoted or not split:
-        return [part if part.flag in _KEPT else Piece(part.text, Flag.DOUBLE) for part in value.pieces] or [
+        return [_as_quoted(part, quoted=quoted) for part in value.pieces] or [
             Piece("", Flag.DOUBLE if quoted else Flag.HOLE)
         ]
     return [part if part.flag in _KEPT else Piece(part.text, Flag.VARIABLE) for part in value.pieces]
+
+
+def _as_quoted(part: Piece, *, quoted: bool) -> Piece:
+    if part.flag is Flag.HOLE and quoted:
+        return Piece("", Flag.QUOTED_HOLE)
+    return part if part.flag in _KEPT else Piece(part.text, Flag.DOUBLE)
 
 
 def _tilde(pieces: tuple[Piece, ...], variables: Variables) -> tuple[Piece, ...]:

@@ -243,3 +243,87 @@ def test_a_program_named_by_a_path_of_its_own_is_a_file_that_runs(
     facts = analyze(command, cwd="/home/dev/project", home="/home/dev")
 
     assert [(fact.access.value, fact.resolved) for fact in facts.paths] == paths
+
+
+@pytest.mark.parametrize(
+    ("text", "paths"),
+    [
+        ('cat "${X:=.env}"', ["", "/w/.env"]),
+        ('rm -rf "${DIR:-/}"', ["", "/"]),
+        ("rm ${DIR-$HOME}/a", ["", "/home/u/a"]),
+        ("rm ${DIR:+/a}", ["", "/a"]),
+        ('rm "${A:-${B:-/b}}"', ["", "/b"]),
+        ('rm "${1:-/a b}"', ["", "/a b"]),
+        ("rm ${A:-~/a}", ["", "/home/u/a"]),
+        (': "${A:=/a}"; rm "$A"', ["", "/a"]),
+        ('A="${1:-/a}"; rm "$A/b"', ["", "/a/b"]),
+        ("echo > ${F:-/etc/passwd}", ["", "/etc/passwd"]),
+        ("A=/b; rm ${A:-/a}", ["", "/b"]),
+        ('rm "${A:-$B}"', [""]),
+        ('rm "${A#/x}"', [""]),
+    ],
+)
+def test_the_default_of_an_unset_variable_is_one_more_possible_target(text: str, paths: list[str]) -> None:
+    assert [path.resolved for path in facts(text).paths] == paths
+
+
+def test_a_default_is_listed_beside_the_word_that_is_not_known() -> None:
+    found = facts('rm "${A:-a}"')
+
+    assert [(item.argv, item.argv_complete, item.reach) for item in found.commands] == [
+        (("rm", "\0"), False, Reach.ALWAYS),
+        (("rm", "a"), True, Reach.CONDITIONAL),
+    ]
+
+
+@pytest.mark.parametrize(
+    "text", ["echo ${x@P}", 'echo "${x[0]@P}"', 'echo "${y:-${x@P}}"', "cat <<E\n${x@P}\nE"]
+)
+def test_a_value_read_as_a_prompt_may_run_anything(text: str) -> None:
+    assert facts(text).issues == (Issue.DYNAMIC_WORD,)
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ('for d in a "b c"; do rm -rf "$d"; done', ["a", "b c"]),
+        ("for d in x/{a,b}; do rm $d/y; done", ["x/a/y", "x/b/y"]),
+        ('for d in *.c /b; do rm "$d"; done', ["*.c", "/b"]),
+        ("for d in a b; do sudo rm $d; done", ["a", "b"]),
+        ("for d in a b; do for e in $d/c /f; do rm $e; done; done", ["a/c", "/f", "b/c", "/f"]),
+        ("for d in a; do :; done; for d in b; do rm $d; done", ["b"]),
+        ("for d in " + " ".join(f"/t/{n}" for n in range(17)) + '; do rm "$d"; done', ["/t/\0"]),
+        ('for d in /t/a "/t/$x"; do rm "$d"; done', ["/t/a", "/t/\0"]),
+        ("for d in $x; do rm $d; done", ["\0"]),
+        ("for d in ~bob/a b; do rm $d; done", ["\0", "b"]),
+        ("for d; do rm $d; done", ["\0"]),
+        ("for d in a; do d=/; rm $d; done", ["\0"]),
+        ("for d in a; do read d; rm $d; done", ["\0"]),
+        ("for d in a b; do for d in c; do :; done; rm $d; done", ["\0"]),
+        ("for d in a; do :; done; rm $d", ["\0"]),
+        ("f() { d=/; }; for d in a; do f; rm $d; done", ["\0"]),
+        ("for d in a; do trap 'd=/' DEBUG; rm $d; done", ["\0"]),
+        ("select d in a b; do rm $d; done", ["\0"]),
+    ],
+)
+def test_a_loop_is_gone_through_word_by_word_where_its_words_are_known(text: str, values: list[str]) -> None:
+    assert [path.value for path in facts(text).paths if path.access is Access.DELETE] == values
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a=mkxb; IFS=x; $a",
+        "for d in mkxb; do $d; IFS=x; done",
+        "for d in m*; do $d; done",
+        "x=ls; trap 'x=mk' DEBUG; $x",
+        "for i in 1 2; do printf 'k;m'; done | sh",
+        'for d in m*; do bash <<< "echo $d"; done',
+    ],
+)
+def test_a_value_that_may_be_read_otherwise_is_not_vouched_for(text: str) -> None:
+    assert facts(text).status is Status.PARTIAL
+
+
+def test_a_builtin_written_in_capitals_changes_nothing_here() -> None:
+    assert listed("x=a; EVAL x=b; $x") == [("eval", "x=b"), ("a",)]

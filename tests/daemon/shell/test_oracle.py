@@ -277,6 +277,18 @@ _COMMANDS = [
     "case a in a) @;& b) @;; esac",
     "@ &",
     "{ @; } | { @; }",
+    "for i in ? &; do $i; done",
+    'for i in ? & m*; do eval "$i"; done',
+    'for i in & a; do bash -c "$i"; @; done',
+    "for x in a & ?; do @; $x; done",
+    "for i in ? b; do for j in $i &; do $j; done; done",
+    'for i in & ?; do echo "$i"; done | bash',
+    "for i in & ?; do x=$i; $x; done",
+    "${y:-&}",
+    "x=${y:-&}; $x",
+    ": ${y:=&}; eval $y",
+    'echo "${y-&}" | bash',
+    'bash -c "${y:-mk}"',
 ]
 
 

@@ -71,6 +71,40 @@ def innermost(text: str) -> tuple[str, ...]:
         "tmux new-session -d -s n",
         "tmux new -d",
         "find . -exec",
+        "doppler run -p a -c dev --",
+        "infisical run --env=dev --",
+        "op run --env-file .env --no-masking --",
+        "aws-vault exec prod --",
+        "aws-vault exec -n --duration=1h prod",
+        "dotenv -e .env --",
+        "dotenv -f .env run --",
+        "dotenvx run -f .env --",
+        "chamber exec a b --",
+        "envchain aws",
+        "direnv exec .",
+        "mise exec node@20 --",
+        "mise x --",
+        "asdf exec",
+        "nix develop .#shell -c",
+        "nix shell p --command",
+        "poetry -C d run",
+        "pipenv run",
+        "uv run --frozen --with a",
+        "uvx --from a",
+        "pdm run",
+        "hatch run",
+        "bundle exec",
+        "npx -y -p a",
+        "npx --yes --package=a --",
+        "bunx",
+        "pnpm dlx",
+        "pnpm -C d exec",
+        "npm exec --",
+        "firejail --net=none",
+        "perf stat -r 3 -e cycles",
+        "perf record -g -o f --",
+        "proxychains -q",
+        "timeout 5 poetry run sudo",
     ],
 )
 def test_a_wrapper_is_looked_through(wrapped: str) -> None:
@@ -112,6 +146,24 @@ def test_a_wrapper_is_looked_through(wrapped: str) -> None:
         "echo a | xargs -I{} frob -x y",
         "GIT_SSH_COMMAND='frob -x y' git fetch",
         "bash -c \"bash -c 'frob -x y'\"",
+        "bash.exe -c 'frob -x y'",
+        "'C:\\Program Files\\Git\\bin\\BASH.EXE' -c 'frob -x y'",
+        "SUDO.cmd frob -x y",
+        "BASH -c 'frob -x y'",
+        "doppler run --command 'frob -x y'",
+        "nix-shell -p a b --run 'frob -x y'",
+        "nix-shell --command='frob -x y'",
+        "mise x -c 'frob -x y'",
+        "npx -c 'frob -x y'",
+        "parallel ::: 'a' 'frob -x y'",
+        "parallel 'frob -x {}' ::: y",
+        "parallel -j 2 frob -x ::: a y",
+        "parallel frob {2} {1} ::: y ::: -x",
+        "tmux send-keys -t p 'frob -x y' Enter",
+        "tmux new -d -s n \\; send-keys 'frob -x y' C-m",
+        "screen -S n -X stuff 'frob -x y\\n'",
+        "screen -S n -X at 0# stuff 'frob -x y^M'",
+        "screen -S n -X screen -t title frob -x y",
     ],
 )
 def test_code_in_a_word_or_on_stdin_is_read(text: str) -> None:
@@ -131,6 +183,14 @@ def test_code_in_a_word_or_on_stdin_is_read(text: str) -> None:
         "timeout --help",
         "ionice -p 12",
         "bash --version",
+        "screen -S n -X at 0 kill",
+        "screen -S n -X quit",
+        "tmux send-keys -t p C-c",
+        "tmux rename-window run",
+        "npm run frob",
+        "poetry install",
+        "dotenv list",
+        "parallel --version",
     ],
 )
 def test_an_inspection_runs_nothing_more(text: str) -> None:
@@ -146,13 +206,24 @@ def test_an_inspection_runs_nothing_more(text: str) -> None:
         ("ls | xargs -I% mv % /b/%", ("mv", "$", "/b/$")),
         ("fd -e o -x rm", ("rm", "$")),
         ("ls | parallel gzip {}", ("gzip", "$")),
+        ("parallel rm -rf {} ::: build", ("rm", "-rf", "build")),
+        ("parallel rm -rf ::: build", ("rm", "-rf", "build")),
+        ("parallel cp {1} {2} ::: a :::+ b", ("cp", "a", "b")),
+        ("parallel rm ::: a 'b c'", ("rm", "b c")),
+        ("parallel rm ::: '$(mk)'", ("rm", "$(mk)")),
+        ("parallel rm {} :::: list", ("rm", "$")),
+        ("parallel rm ::: *.o", ("rm", "*.o")),
+        ("npx -y rimraf@5 x", ("rimraf", "x")),
+        ("uv run a.py x", ("python", "a.py", "x")),
     ],
 )
 def test_items_stand_where_the_runner_puts_them(text: str, expected: tuple[str, ...]) -> None:
     assert (innermost(text), analyze(text).status) == (expected, Status.COMPLETE)
 
 
-@pytest.mark.parametrize("text", ["sudo --frob rm x", "nice -Z rm x", "xargs --frob rm x"])
+@pytest.mark.parametrize(
+    "text", ["sudo --frob rm x", "nice -Z rm x", "xargs --frob rm x", "uv run --frob rm x", "npx -Z rm x"]
+)
 def test_an_unknown_option_is_said_and_the_guess_still_listed(text: str) -> None:
     found = analyze(text)
 
@@ -170,3 +241,12 @@ def test_paths_behind_another_root_are_not_resolved_here() -> None:
     found = analyze("docker exec c rm a", cwd="/w", home="/h")
 
     assert [path.resolved for path in found.paths if path.value == "a"] == [""]
+
+
+@pytest.mark.parametrize("text", ["eval echo a*", 'for f in a*; do bash -c "echo $f"; done', "ssh h ls *"])
+def test_the_name_of_a_file_inside_code_is_not_vouched_for(text: str) -> None:
+    assert analyze(text).issues == (Issue.DYNAMIC_WORD,)
+
+
+def test_a_pattern_beside_the_code_spoils_nothing() -> None:
+    assert analyze("bash -c 'ls \"$@\"' _ *.c").status is Status.COMPLETE
