@@ -67,7 +67,8 @@ def _command(command: Command, facts: ActionFacts) -> Iterator[tuple[str, str]]:
         yield "runs", _REACH[command.reach]
     if command.wrappers:
         yield "inside", shown(" → ".join(" ".join(wrapper.argv) for wrapper in command.wrappers))
-    does = ", ".join(operation.value for operation in command.operations) or "nothing known"
+    nothing = "nothing of note" if command.grammar is Grammar.KNOWN else "nothing known"
+    does = ", ".join(operation.value for operation in command.operations) or nothing
     if command.details:
         does += f" ({', '.join(command.details)})"
     if command.effect is not Effect.EXECUTE:

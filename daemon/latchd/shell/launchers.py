@@ -35,10 +35,10 @@ _DLX: Final = Options(
 )  # fmt: skip
 _UV: Final = Options(
     "qvnU", "pPCfi", "",
-    names("quiet verbose frozen locked no-sync isolated active exact all-extras dev no-dev only-dev"
-    " no-project no-cache offline upgrade all-groups all-packages no-config native-tls no-editable no-env-file"
-    " refresh no-progress reinstall inexact no-default-groups managed-python no-managed-python no-python-downloads"
-    " no-binary no-build no-build-isolation no-index no-sources gui-script"),
+    names("quiet verbose frozen locked no-sync isolated active exact all-extras dev no-dev only-dev no-"
+    " project no-cache offline upgrade all-groups all-packages no-config native-tls no-editable no-"
+    " env-file refresh no-progress reinstall inexact no-default-groups managed-python no-managed-"
+    " python no-python-downloads no-binary no-build no-build-isolation no-index no-sources gui-script"),
     names("with with-requirements with-editable python extra no-extra group no-group only-group project"
     " directory env-file index-url extra-index-url index default-index find-links package from cache-dir"
     " color config-file resolution prerelease exclude-newer upgrade-package refresh-package python-platform"

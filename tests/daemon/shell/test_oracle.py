@@ -284,10 +284,10 @@ _COMMANDS = [
     "for i in ? b; do for j in $i &; do $j; done; done",
     'for i in & ?; do echo "$i"; done | bash',
     "for i in & ?; do x=$i; $x; done",
-    "${y:-&}",
-    "x=${y:-&}; $x",
+    "${y:-mk} ?",
+    "x=${y:-mk}; $x",
     ": ${y:=&}; eval $y",
-    'echo "${y-&}" | bash',
+    'echo "${y-mk}" | bash',
     'bash -c "${y:-mk}"',
 ]
 
