@@ -17,7 +17,7 @@ OK = {"stdout": "", "stderr": "", "interrupted": False, "isImage": False, "noOut
 
 
 class Bench:
-    """``send``, ``pre``, ``post`` and ``fail`` are hook calls; members replace the payload's, None drops it."""
+    """``send``, ``pre``, ``post``, ``fail`` are hook calls; members replace the payload's, None drops one."""
 
     def __init__(self, root: Path, config: bytes = b"") -> None:
         self.root = root

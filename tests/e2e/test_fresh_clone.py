@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 import pytest
 
@@ -40,12 +42,14 @@ class Clone:
             "LATCHD_RUNTIME_DIR": str(root / "run"),
         }
 
-    def run(self, *argv: str, stdin: bytes = b"", **more: str) -> subprocess.CompletedProcess[bytes]:
+    def run(
+        self, *argv: str, stdin: bytes = b"", environ: Mapping[str, str] = MappingProxyType({})
+    ) -> subprocess.CompletedProcess[bytes]:
         return subprocess.run(
             argv,
             input=stdin,
             cwd=self.path,
-            env=self.environ | more,
+            env=self.environ | dict(environ),
             capture_output=True,
             check=False,
             timeout=600,
@@ -110,7 +114,7 @@ def test_make_run_serves_the_installed_hook_line_and_shows_what_it_decides(clone
 
 def test_make_test_installs_what_it_needs_and_runs(clone: Clone) -> None:
     """With a selection, or this very test would start itself again."""
-    said = made(clone.run("make", "test", PYTEST_ADDOPTS="-k test_frames -p no:cacheprovider"))
+    said = made(clone.run("make", "test", environ={"PYTEST_ADDOPTS": "-k test_frames -p no:cacheprovider"}))
 
     assert " passed" in said
 
@@ -138,17 +142,17 @@ def test_a_wheel_holds_all_it_needs(clone: Clone, tmp_path: Path) -> None:
         "LATCHD_RUNTIME_DIR": str(tmp_path / "r"),
     }
 
-    made(clone.run(control, "up", **private))
+    made(clone.run(control, "up", environ=private))
     try:
         denied = clone.run(
             str(tmp_path / "venv" / "bin" / "python"),
             *("-IS", str(hook), "claudecode"),
             stdin=PROPOSAL % (b"/", b"rm -rf ~", b"c1"),
-            **private,
+            environ=private,
         )
     finally:
-        made(clone.run(control, "down", **private))
-    units = made(clone.run(control, "install", "--systemd", "--dry-run", **private))
+        made(clone.run(control, "down", environ=private))
+    units = made(clone.run(control, "install", "--systemd", "--dry-run", environ=private))
 
     assert (denied.returncode, b'"permissionDecision":"deny"' in denied.stdout) == (2, True)
     assert "latchd-hook.socket" in units
