@@ -61,12 +61,12 @@ def mask(text: str) -> str:
 
 def head(text: str, limit: int = HEAD_BYTES) -> str:
     """The masked beginning of a text, one printable line of at most ``limit`` UTF-8 bytes."""
-    return _cut(printable(mask(text[: limit + _BEYOND])), limit)
+    return cut(printable(mask(text[: limit + _BEYOND])), limit)
 
 
 def shown_id(text: str) -> str:
     """An id or a name as agents make them: whole where it can be, for a person must find it again."""
-    return _cut(printable(text), ID_BYTES)
+    return cut(printable(text), ID_BYTES)
 
 
 def printable(text: str) -> str:
@@ -86,7 +86,8 @@ def _shown(character: str) -> str:
     return character if character.isprintable() else "?"
 
 
-def _cut(text: str, limit: int) -> str:
+def cut(text: str, limit: int) -> str:
+    """At most ``limit`` UTF-8 bytes of a text, an ellipsis where it was longer."""
     data = text.encode("utf-8", "replace")
     if len(data) <= limit:
         return text

@@ -17,7 +17,7 @@ import msgspec
 
 from latch_contracts.records import Record
 from latchd.engine_port import Journal
-from latchd.redact import head
+from latchd.redact import cut, head, shown_id
 
 MAX_BYTES: Final = 1 << 20  # the shims stop there too
 _MAX_TEXT: Final = 200
@@ -83,7 +83,10 @@ def _tell(content: bytes, journal: Journal) -> list[Record]:
             junk += 1
             continue
         what = "oversize" if line.why.startswith("too-large") else "unreachable"
-        found[what, head(f"{line.connector} {line.event or 'proposal'}: {line.why}", _MAX_TEXT)] += 1
+        # Only the reason can hold a foreign word; an event's name before a colon would look like a secret's.
+        event = shown_id(line.event) or "proposal"
+        told = cut(f"{shown_id(line.connector)} {event}: {head(line.why, _MAX_TEXT)}", _MAX_TEXT)
+        found[what, told] += 1
     records: list[Record] = []
     kinds = found.most_common()
     for (what, detail), count in kinds[:MAX_KINDS]:
