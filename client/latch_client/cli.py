@@ -31,6 +31,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "tail": "show records as they are made",
     "history": "show the newest records",
     "sessions": "list the latest sessions",
+    "chains": "list the ordered chains latchd watches for",
     "show": "show all that is known of one call",
     "probe": "ask the running daemon about a hook payload; no state is kept",
     "explain": "show what a command would do and why it is judged so",
