@@ -13,7 +13,7 @@ def add(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser(
         "chains",
         help="list the ordered chains latchd watches for",
-        description="The ordered chains that latchd watches for: two steps, a window, and whether a completed "
+        description="The ordered chains that latchd watches for: two steps, a window, and if a completed "
         "one refuses the call or is only told. Which a session has begun is in `latchctl sessions`.",
     )
     with_json(parser)
