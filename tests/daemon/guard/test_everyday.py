@@ -247,7 +247,7 @@ curl -I https://example.com
 curl -X POST http://localhost:8080/api/items -H 'Content-Type: application/json' -d '{"a":1}'
 curl -X DELETE http://127.0.0.1:8080/api/items/1
 curl -o /tmp/a.tgz https://example.com/a.tgz && tar xzf /tmp/a.tgz -C /tmp/x
-curl -H "Authorization: Bearer $GITHUB_TOKEN" https://api.github.com/user
+curl -H "Authorization: Bearer $CI_TOKEN" https://git.example.test/api/v4/projects
 curl --retry 5 --retry-connrefused -sf http://localhost:8000/ready
 curl -d a=1 https://api.example.com/login
 curl -X POST https://api.example.com/v1/items -H 'Content-Type: application/json' -d '{"a":1}'
