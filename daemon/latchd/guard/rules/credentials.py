@@ -192,7 +192,7 @@ RULES: Final = (
             "python3 -c \"import sys; sys.stdout.write(open('.env').read())\"",
             'node -e \'console.log(require("fs").readFileSync("/home/dev/.ssh/id_rsa"))\'',
         ),
-        passes=("python3 -c \"print(1 + 1)\"", "bash -c \"echo '.env'\""),
+        passes=('python3 -c "print(1 + 1)"', "bash -c \"echo '.env'\""),
     ),
     Rule(
         "credential.read",
