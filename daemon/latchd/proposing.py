@@ -199,4 +199,4 @@ def _note(
         return f"this agent version is outside contract {contract.contract_id}; no state is kept"
     if contract.level is not Level.PAIRED:
         return f"results of {contract.connector} prove nothing; no state is kept"
-    return event.call.id_fault if event.call is not None else ""
+    return event.the_call.id_fault

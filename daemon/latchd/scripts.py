@@ -8,8 +8,6 @@ full of it.
 
 from __future__ import annotations
 
-from typing import Final
-
 import msgspec
 
 from latch_contracts.events import HookEvent
@@ -22,11 +20,9 @@ from latchd.chains.projection import Projection, project
 from latchd.files import probe_list
 from latchd.guard.groups import PROFILES, Group
 from latchd.guard.subject import Subject
-from latchd.guard.walk import judge
+from latchd.guard.walk import MAX_FINDINGS, judge
 from latchd.policy import Policy
 from latchd.shell.facts import analyze
-
-_MAX_FINDINGS: Final = 32  # a record is for reading
 
 
 def with_scripts(
@@ -85,7 +81,7 @@ def _told(verdict: Verdict, finding: Finding, path: str, *, refuses: bool) -> Ve
         command_id=0,
         disposition=Disposition.ENFORCEABLE if refuses else Disposition.DETECT,
     )
-    findings = (*verdict.findings, finding)[:_MAX_FINDINGS]
+    findings = (*verdict.findings, finding)[:MAX_FINDINGS]
     if refuses and verdict.action is not Action.DENY:
         return Verdict(Action.DENY, finding.rule, finding.reason, "guard", findings)
     return msgspec.structs.replace(verdict, findings=findings)

@@ -68,13 +68,14 @@ class Results:
         outcome = event.outcome or Outcome.UNKNOWN
         result = self._keys.content(event.fingerprint)
         row = self._store.call(identity.session, identity.call) if identity.call else None
+        policy = self._bindings.of(contract, version)
         settlement = settle(
             row,
             outcome,
             why=event.outcome_why,
             result=result,
             input_digest=self._keys.content(call.input_digest),
-            policy=self._bindings.of(contract, version),
+            policy=policy,
             now=now,
             window_ms=self._policy.pending_ms,
         )
@@ -95,14 +96,12 @@ class Results:
             why=settlement.why if identity.call else call.id_fault or "the event names no call",
             alarm=settlement.alarm,
         )
-        stored = self._store.append_record(record, identity.name)
-        self._store.touch_session(identity.session, event.connector, now.wall_ms, stored.seq)
+        stored = self._keep(record, event, identity, now)
         if row is not None and next_state is not None and next_state is not before:
             self._store.close_call(row, next_state, stored.seq, result)
         if event.event.kind is Kind.DENIAL:
             # Exact only when it is the very call that was proposed, and this is what ended it.
             matched = settlement.signal is Signal.DENIED
-            policy = self._bindings.of(contract, version)
             self._chain_event(denied(matched=matched), identity, policy, stored.seq, now)
         if row is not None and step:
             self._store.promote(row, stored.seq, now)
@@ -140,8 +139,7 @@ class Results:
             scope="batch",
             pending_cut=len(rows),
         )
-        stored = self._store.append_record(record)
-        self._store.touch_session(identity.session, event.connector, now.wall_ms, stored.seq)
+        stored = self._keep(record, event, identity, now)
         for row in rows:
             self._store.close_call(row, after(row.state, Signal.UNKNOWN), stored.seq, result)
         return [stored]
@@ -156,8 +154,7 @@ class Results:
             **common(event, identity, self._policy.redaction, now.wall_ms),
             scope="session" if event.event.cutoff == "session" else "turn",
         )
-        stored = self._store.append_record(record)
-        self._store.touch_session(identity.session, event.connector, now.wall_ms, stored.seq)
+        stored = self._keep(record, event, identity, now)
         agent = None if record.scope == "session" else identity.agent
         cut = self._store.cut_pending(
             identity.session, agent, stored.seq, self._keys.content(event.fingerprint)
@@ -193,6 +190,10 @@ class Results:
         record = LifecycleRecord(
             **common(event, identity, self._policy.redaction, now.wall_ms), note=event.note
         )
-        stored = self._store.append_record(record)
+        return self._keep(record, event, identity, now)
+
+    def _keep(self, record: Record, event: HookEvent, identity: Identity, now: Instant) -> Record:
+        """Store an event's own record, under its call's name when it speaks of one, and see its session."""
+        stored = self._store.append_record(record, identity.name)
         self._store.touch_session(identity.session, event.connector, now.wall_ms, stored.seq)
         return stored

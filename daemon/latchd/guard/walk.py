@@ -23,7 +23,7 @@ _BY_PATH: Final = frozenset(
     (Group.DESTROY, Group.DELETE_INSIDE, Group.CREDENTIAL, Group.WRITE_OUTSIDE, Group.OVERWRITE_UNKNOWN)
 )
 _BY_PROGRAM: Final = frozenset((Group.CANNOT_VOUCH, Group.NETWORK, Group.PACKAGE, Group.UPLOAD_UNKNOWN))
-_MAX_FINDINGS: Final = 32  # a record is for reading; the first ones decide
+MAX_FINDINGS: Final = 32  # a record is for reading; the first ones decide
 
 
 def judge(subject: Subject, participants: Sequence[Participant] = PARTICIPANTS) -> Verdict:
@@ -48,7 +48,7 @@ def judge(subject: Subject, participants: Sequence[Participant] = PARTICIPANTS) 
                 asked = finding, participant.name
     if asked is not None:
         return _verdict(Action.ASK, asked[0], asked[1], findings)
-    return Verdict(action=Action.ALLOW, findings=tuple(findings[:_MAX_FINDINGS]))
+    return Verdict(action=Action.ALLOW, findings=tuple(findings[:MAX_FINDINGS]))
 
 
 def without_ask(verdict: Verdict, fallback: str) -> Verdict:
@@ -98,7 +98,7 @@ def _verdict(action: Action, finding: Finding, participant: str, findings: Seque
         rule=finding.rule,
         reason=finding.reason,
         participant=participant,
-        findings=tuple(findings[:_MAX_FINDINGS]),
+        findings=tuple(findings[:MAX_FINDINGS]),
     )
 
 
