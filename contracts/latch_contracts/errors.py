@@ -32,9 +32,5 @@ class BadPayload(ContractError):
         self.why = why
 
 
-class UnknownConnector(ContractError):
-    """The hook line names an agent this build has no contract for. The hook line is wrong."""
-
-
 class UnknownEvent(ContractError):
     """The agent raised an event its contract does not list. Judge conservatively, change no state."""

@@ -117,5 +117,4 @@ DETECTION_ONLY: Final = Step(
     sum({chain.first for chain in CHAINS if not chain.blocks})
     | sum({chain.second for chain in CHAINS if not chain.blocks})
 )
-LONGEST_MS: Final = max(chain.window_ms for chain in CHAINS)
 MOST_EVENTS: Final = max(chain.events for chain in CHAINS)
