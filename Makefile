@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
+CORPUS ?= $(wildcard ../shared/data/nl2bash.jsonl)
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:  # a .venv that was half made must not look like one
 .PHONY: help run test demo setup bench lint readme live clean
@@ -20,8 +21,8 @@ demo: $(VENV)/.run  ## replay a session through the real shim and a private daem
 
 setup: $(VENV)/.dev  ## the development tools as well
 
-bench: $(VENV)/.run  ## the figures in docs/speed.md, measured here
-	@$(VENV)/bin/latchctl bench
+bench: $(VENV)/.run  ## the figures in docs/speed.md, measured here; CORPUS=FILE for commands of your own
+	@$(VENV)/bin/latchctl bench $(if $(CORPUS),--corpus $(CORPUS))
 
 lint: $(VENV)/.dev  ## format, lint and both type checkers
 	@$(VENV)/bin/ruff format --check daemon client contracts tests

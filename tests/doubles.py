@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import count
 
 import msgspec
 import trio
 
 from latch_contracts.records import (
+    AllowanceRecord,
     ExpiryRecord,
     FaultRecord,
     GapRecord,
@@ -19,8 +20,19 @@ from latch_contracts.records import (
     VerdictRecord,
 )
 from latch_contracts.verdict import Action
-from latch_contracts.wire import VERSION, CallView, HookReply, HookRequest, SessionList
+from latch_contracts.wire import (
+    VERSION,
+    Allow,
+    Allowed,
+    CallView,
+    HookReply,
+    HookRequest,
+    SessionList,
+    SessionView,
+)
 from latchd.policy import Policy
+from latchd.rules.bundled import released
+from latchd.rules.generation import Generation
 
 EPOCH_MS = 1_700_000_000_000
 
@@ -51,6 +63,11 @@ class FakeHandled(msgspec.Struct, frozen=True):
     records: list[Record]
 
 
+class FakeLeave(msgspec.Struct, frozen=True):
+    answer: Allowed
+    records: list[Record]
+
+
 class FakeEngine:
     """Implements latchd.engine_port.Engine in memory. A payload is answered with itself on stdout.
 
@@ -60,6 +77,7 @@ class FakeEngine:
 
     def __init__(self, policy: Policy | None = None) -> None:
         self.policy = policy or Policy()
+        self.rules: Generation = released()
         self.counters: Counter[str] = Counter()
         self.degraded: dict[str, str] = {}
         self.token: str | None = None
@@ -85,8 +103,18 @@ class FakeEngine:
         )
         return FakeHandled(HookReply(VERSION, 0, request.payload, b""), records)
 
-    def adopt(self, policy: Policy) -> None:
+    def allow(self, request: Allow) -> FakeLeave:
+        """Any code but the empty one is good."""
+        if not request.code:
+            return FakeLeave(Allowed(VERSION, "no such code"), [])
+        records = self._append(AllowanceRecord(rule="r", refused=1, until_ms=2, head=request.code))
+        (record,) = records
+        assert isinstance(record, AllowanceRecord)
+        return FakeLeave(Allowed(VERSION, "allowed", record), records)
+
+    def adopt(self, policy: Policy, rules: Generation | None = None) -> None:
         self.policy = policy
+        self.rules = rules or self.rules
 
     def fault(self, code: str, detail: str, connector: str = "") -> list[Record]:
         return self._append(FaultRecord(connector=connector, code=code, detail=detail))
@@ -121,11 +149,23 @@ class FakeEngine:
     def records_after(self, seq: int, limit: int) -> list[Record]:
         return [record for record in self.log if record.seq > seq][:limit]
 
+    def with_codes(self, records: Sequence[Record]) -> list[Record]:
+        """Every verdict has one: its sequence."""
+        return [
+            msgspec.structs.replace(record, code=f"CODE-{record.seq}")
+            if isinstance(record, VerdictRecord)
+            else record
+            for record in records
+        ]
+
     def newest_seq(self) -> int:
         return self.log[-1].seq if self.log else 0
 
     def show(self, call_id: str) -> CallView:
         return CallView(VERSION, call_id, [], [record for record in self.log if record.call == call_id])
+
+    def session(self, name: str, limit: int) -> SessionView:
+        return SessionView(VERSION, 1, {"name": name, "limit": limit})
 
     def sessions(self, limit: int) -> SessionList:
         return SessionList(VERSION, [{"limit": limit}])

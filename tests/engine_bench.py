@@ -12,6 +12,7 @@ from latch_contracts.records import Record
 from latch_contracts.wire import VERSION, HookRequest
 from latchd.engine import Engine, Handled
 from latchd.policy import parse
+from latchd.store.store import Store
 
 OK = {"stdout": "", "stderr": "", "interrupted": False, "isImage": False, "noOutputExpected": False}
 
@@ -30,6 +31,11 @@ class Bench:
 
     def open(self) -> Engine:
         return Engine.open(self.places, parse(self.config), self.clock, home=str(self.root / "home"))
+
+    @property
+    def store(self) -> Store:
+        """The engine's own, to do to it what time would do."""
+        return self.engine._store  # pyright: ignore[reportPrivateUsage]
 
     def restart(self) -> None:
         self.engine.close()

@@ -19,6 +19,14 @@ import json, sqlite3, sys
 connection = sqlite3.connect(f"file:{sys.argv[1]}?mode=ro", uri=True)
 print(json.dumps(connection.execute(sys.argv[2]).fetchall(), default=repr))
 """
+_EXECUTE = """
+import sqlite3, sys
+connection = sqlite3.connect(sys.argv[1])
+for statement in sys.argv[2:]:
+    connection.execute(statement)
+connection.commit()
+connection.close()
+"""
 _HOLD = """
 import sqlite3, sys
 connection = sqlite3.connect(sys.argv[1], isolation_level=None)
@@ -35,6 +43,11 @@ def query(path: str | Path, sql: str) -> list[list[Any]]:
     )
     rows: list[list[Any]] = json.loads(done.stdout)
     return rows
+
+
+def execute(path: str | Path, *statements: str) -> None:
+    """What another process changes; close our own database first."""
+    subprocess.run([sys.executable, "-c", _EXECUTE, str(path), *statements], check=True, timeout=60)
 
 
 @contextlib.contextmanager

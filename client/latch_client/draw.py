@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from latch_client.doubts import ISSUES, STATUS
 from latch_client.output import table
 from latch_client.paint import Paint, Style, printable
 from latch_contracts.facts import (
@@ -18,6 +21,7 @@ from latch_contracts.facts import (
     NetworkFact,
     PathFact,
     Reach,
+    Scope,
 )
 
 _REACH: Final[Mapping[Reach, str]] = {
@@ -27,12 +31,15 @@ _REACH: Final[Mapping[Reach, str]] = {
     Reach.DEFERRED: "later, from a function or a trap",
 }
 
+_SCOPE: Final[Mapping[Scope, str]] = {Scope.UNKNOWN: "a name; where it leads is not known"}
+_NEEDS_QUOTES: Final = re.compile(r"[\s'\";&|<>()`\\]")
+
 
 def facts_lines(facts: ActionFacts, paint: Paint) -> Iterator[str]:
     """The whole drawing. Dynamic parts of words are shown as `…`."""
-    about = [("cwd", shown(facts.cwd)), ("home", shown(facts.home)), ("facts", facts.status.value)]
-    if facts.issues:
-        about.append(("doubts", ", ".join(issue.value for issue in facts.issues)))
+    about = [("cwd", shown(facts.cwd)), ("home", shown(facts.home))]
+    about.append(("facts", f"{facts.status.value}: {STATUS[facts.status]}"))
+    about += [("doubt", f"{issue.value}: {ISSUES[issue]}") for issue in facts.issues]
     yield from table([(name, value or "not known") for name, value in about])
     for command in facts.commands:
         yield ""
@@ -53,8 +60,13 @@ def facts_lines(facts: ActionFacts, paint: Paint) -> Iterator[str]:
 def text_of(command: Command) -> str:
     """The command as one line; its redirections when it is nothing else."""
     if command.argv:
-        return " ".join(command.argv)
+        return " ".join(map(_word, command.argv))
     return " ".join(f"> {redirect.target}" for redirect in command.redirects) or command.executable
+
+
+def _word(word: str) -> str:
+    """A word as it would have to be typed; patterns stay as they are."""
+    return word if word and not _NEEDS_QUOTES.search(word) else shlex.quote(word)
 
 
 def shown(text: str) -> str:
@@ -65,6 +77,8 @@ def shown(text: str) -> str:
 def _command(command: Command, facts: ActionFacts) -> Iterator[tuple[str, str]]:
     if command.kind is not Kind.TOOL:
         yield "runs", _REACH[command.reach]
+    if command.parent and not command.wrappers:
+        yield "part of", str(command.parent)
     if command.wrappers:
         yield "inside", shown(" → ".join(" ".join(wrapper.argv) for wrapper in command.wrappers))
     nothing = "nothing of note" if command.grammar is Grammar.KNOWN else "nothing known"
@@ -106,7 +120,7 @@ def _contact(contact: NetworkFact) -> str:
     host = contact.host or "a host that is not known"
     scheme = f"{contact.scheme}://" if contact.scheme else ""
     port = f":{contact.port}" if contact.port else ""
-    return f"{scheme}{host}{port} ({contact.scope.value})"
+    return f"{scheme}{host}{port} ({_SCOPE.get(contact.scope, contact.scope.value)})"
 
 
 def _doubts(command: Command) -> Iterator[str]:

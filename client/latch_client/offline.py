@@ -13,6 +13,7 @@ from latch_client.errors import CommandError, UsageError
 
 if TYPE_CHECKING:
     from latchd.policy import Policy
+    from latchd.rules.generation import Generation
 
 # Taken as given, so that a check says the same on every machine; nothing is read from disk.
 CWD: Final = "/home/dev/project"
@@ -45,6 +46,9 @@ def with_policy(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--config", metavar="FILE", help="judge by this config.toml instead of the built-in policy"
     )
+    parser.add_argument(
+        "--rules", metavar="DIR", help="judge by the packs in this directory too, beside the built-in rules"
+    )
 
 
 def chosen(arguments: argparse.Namespace) -> str | None:
@@ -64,6 +68,26 @@ def policy_of(arguments: argparse.Namespace) -> Policy:
     """The policy of the options. Raises CommandError for a file that can't be used."""
     config = b"" if arguments.config is None else Path(arguments.config).read_bytes()
     return with_profile(parsed(config, arguments.config or "policy"), arguments.profile)
+
+
+def rules_of(arguments: argparse.Namespace, policy: Policy) -> Generation:
+    """The built-in rules and the packs of the options. Raises CommandError for one that can't be used."""
+    return standing(policy, arguments.rules)
+
+
+def standing(policy: Policy, directory: str | None) -> Generation:
+    """The built-in rules, with the packs of a directory, as a policy wants them. Raises CommandError."""
+    from latchd.rules.bundled import without
+    from latchd.rules.generation import GenerationError
+    from latchd.rules.standing import RulesError
+    from latchd.rules.standing import standing as read
+
+    if directory is not None and not Path(directory).is_dir():
+        raise CommandError(f"`{directory}` is no directory")
+    try:
+        return without(policy.rules.disable) if directory is None else read(policy, directory)
+    except (GenerationError, RulesError) as error:
+        raise CommandError(str(error)) from error
 
 
 def parsed(config: bytes, name: str) -> Policy:

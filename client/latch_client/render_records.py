@@ -11,6 +11,7 @@ from typing import Final, assert_never, get_args
 
 from latch_client.paint import Paint, Style, printable
 from latch_contracts.records import (
+    AllowanceRecord,
     BoundaryRecord,
     ConfigRecord,
     DenialRecord,
@@ -19,6 +20,7 @@ from latch_contracts.records import (
     GapRecord,
     HealthRecord,
     LifecycleRecord,
+    NoticeRecord,
     OutcomeRecord,
     Record,
     VerdictRecord,
@@ -69,8 +71,12 @@ def _parts(record: Record, paint: Paint) -> tuple[tuple[str, Style], str, str]:
         case DenialRecord():
             text = f"{_called(record.call)} refused by {record.participant}: {record.rule}"
             return _QUIET, "denial", printable(text)
+        case AllowanceRecord():
+            return _LOUD, "allowed", "  ".join(_allowance(record, paint))
         case OutcomeRecord():
             return (_ALARM if record.alarm else _QUIET), "result", printable("".join(_outcome(record)))
+        case NoticeRecord():
+            return (_LOUD if record.findings else _QUIET), "notice", printable("".join(_notice(record)))
         case BoundaryRecord():
             text = (
                 f"{record.scope}: {_count(record.pending_cut, 'pending call')} cut, "
@@ -104,9 +110,17 @@ def _verdict(record: VerdictRecord, paint: Paint) -> Iterator[str]:
     elif record.findings:
         rules = dict.fromkeys(finding.rule for finding in record.findings)
         yield printable(f"noticed {', '.join(rules)}")
-    for remark in ("probe" if record.probe else "", record.note):
+    way_out = f"`latchctl allow {record.code}` lets it pass once" if record.code else ""
+    for remark in ("probe" if record.probe else "", record.note, way_out):
         if remark:
             yield paint(f"({printable(remark)})", Style.DIM)
+
+
+def _allowance(record: AllowanceRecord, paint: Paint) -> Iterator[str]:
+    yield printable(record.tool or record.event or "a call")
+    if record.head:
+        yield paint(printable(record.head), Style.STRONG)
+    yield printable(f"once, {record.rule} refused it (record {record.refused})")
 
 
 def _outcome(record: OutcomeRecord) -> Iterator[str]:
@@ -121,6 +135,15 @@ def _outcome(record: OutcomeRecord) -> Iterator[str]:
         yield f", ALARM {record.alarm}"
     if record.why:
         yield f" — {record.why}"
+
+
+def _notice(record: NoticeRecord) -> Iterator[str]:
+    yield record.tool or record.event or "?"
+    for number, finding in enumerate(record.findings):
+        where = f"{finding.surface} {finding.start}–{finding.end}"
+        yield f"{'; ' if number else '  '}{finding.rule} in {where}"
+    if record.unexamined:
+        yield f" ({record.unexamined} bytes were not examined)"
 
 
 def _gap(record: GapRecord) -> str:

@@ -33,12 +33,20 @@ class Call(msgspec.Struct, frozen=True):
     mcp_tool: str = ""
 
 
+class Text(msgspec.Struct, frozen=True):
+    """A text that an event carries, to be looked through and never kept. ``surface`` says which it is."""
+
+    surface: str
+    text: str
+
+
 class HookEvent(msgspec.Struct, frozen=True):
     """``agent`` is "" for the main agent. ``cwd`` is "" when the payload gave no absolute one.
 
     ``outcome`` is set on results alone; ``batch`` lists the call ids that a batch closes;
     ``fingerprint`` is SHA-256 over the canonical contract-declared fields of the event, so that a
-    re-serialised redelivery is recognised as the same event.
+    re-serialised redelivery is recognised as the same event. ``texts`` are what people, programs and
+    files said in it: the prompt, the result, what was written.
     """
 
     connector: str
@@ -55,6 +63,7 @@ class HookEvent(msgspec.Struct, frozen=True):
     config_source: str = ""
     config_path: str = ""
     note: str = ""
+    texts: tuple[Text, ...] = ()
 
     @property
     def the_call(self) -> Call:

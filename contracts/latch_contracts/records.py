@@ -42,6 +42,7 @@ class VerdictRecord(_Record, frozen=True, kw_only=True, omit_defaults=True, tag=
     note: str = ""  # why no row was opened, or what else a person should know
     latency_us: int = 0
     policy: str = ""  # 16 hex fingerprint of the policy that judged
+    code: str = ""  # lets this very call pass once; told to a reader who asks for it, never stored
 
 
 class DenialRecord(_Record, frozen=True, kw_only=True, omit_defaults=True, tag="denial"):
@@ -49,6 +50,19 @@ class DenialRecord(_Record, frozen=True, kw_only=True, omit_defaults=True, tag="
 
     rule: str
     participant: str
+
+
+class AllowanceRecord(_Record, frozen=True, kw_only=True, omit_defaults=True, tag="allowance"):
+    """The person let one refused call pass: once, until ``until_ms``, as far as ``rule`` refuses it.
+
+    ``refused`` is the sequence of the refusal's verdict; tool and head are that one's.
+    """
+
+    rule: str
+    refused: int
+    until_ms: int
+    tool: str = ""
+    head: str = ""
 
 
 class OutcomeRecord(_Record, frozen=True, kw_only=True, omit_defaults=True, tag="outcome"):
@@ -63,12 +77,26 @@ class OutcomeRecord(_Record, frozen=True, kw_only=True, omit_defaults=True, tag=
     alarm: str = ""  # denied-call-executed, rewritten-input, …
 
 
+class NoticeRecord(_Record, frozen=True, kw_only=True, omit_defaults=True, tag="notice"):
+    """What was noticed in the texts of an event: a prompt, a result, what was written. It is only told.
+
+    Each finding says which text and which bytes of it, never what stands there. ``unexamined`` are bytes
+    that were too many to look at.
+    """
+
+    tool: str = ""
+    findings: tuple[Finding, ...] = ()
+    examined: int = 0
+    unexamined: int = 0
+
+
 class BoundaryRecord(_Record, frozen=True, kw_only=True, omit_defaults=True, tag="boundary"):
-    """A turn, a batch or a session ended: what it closed."""
+    """A turn, a batch or a session ended: what it closed; ``late``, after the next turn had begun: nothing."""
 
     scope: str  # turn, batch, session
     pending_cut: int = 0
     steps_closed: int = 0
+    late: bool = False
 
 
 class ExpiryRecord(_Record, frozen=True, kw_only=True, omit_defaults=True, tag="expiry"):
@@ -125,7 +153,9 @@ class HealthRecord(_Record, frozen=True, kw_only=True, omit_defaults=True, tag="
 Record = (
     VerdictRecord
     | DenialRecord
+    | AllowanceRecord
     | OutcomeRecord
+    | NoticeRecord
     | BoundaryRecord
     | ExpiryRecord
     | LifecycleRecord

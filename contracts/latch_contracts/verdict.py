@@ -40,7 +40,8 @@ class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
     """One danger seen in one call.
 
     ``command_id`` is the segment (0 = the call as a whole), ``target`` what it acts on: a path, a
-    host, a ref; never file content.
+    host, a ref; never file content. A finding of a text says where instead: ``surface`` names the
+    text (``prompt``, ``result.stdout``), ``start`` and ``end`` are bytes of its UTF-8.
     """
 
     rule: str
@@ -51,16 +52,26 @@ class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
     target: str = ""
     route: Route = Route.SEMANTIC
     disposition: Disposition = Disposition.ENFORCEABLE
+    surface: str = ""
+    start: int = 0
+    end: int = 0
 
 
 class Verdict(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The answer to one proposal. A pass names no rule; a refusal or a question names exactly one."""
+    """The answer to one proposal. A pass names no rule; a refusal or a question names exactly one.
+
+    ``notes`` say what kind of call it is where the profile lets that kind pass (it speaks to the network,
+    it installs a package): they are recorded with the findings, and nothing is wrong by them.
+    ``code`` is what the person types to let this very call pass once: for their eyes, never the model's.
+    """
 
     action: Action
     rule: str | None = None
     reason: str = ""
     participant: str | None = None
     findings: tuple[Finding, ...] = ()
+    notes: tuple[Finding, ...] = ()
+    code: str = ""
 
 
 PASS = Verdict(action=Action.ALLOW)

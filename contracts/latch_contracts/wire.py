@@ -1,8 +1,9 @@
 """The messages of the two sockets, as MessagePack inside a frame.
 
 Every message is an array whose first member is its tag, so that the shim can write one and read
-one by hand; fields are only ever appended, with defaults. The hook socket takes HookRequest and
-StatusRequest; the event socket takes Watch, Show, Sessions and StatusRequest and can change nothing.
+one by hand; fields are only ever appended, with defaults. The hook socket takes HookRequest, Allow and
+StatusRequest; the event socket takes Watch, Show, Sessions,
+ShowSession and StatusRequest and can change nothing.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Any, Final, TypeVar
 import msgspec
 
 from latch_contracts.errors import BadMessage, WrongVersion
-from latch_contracts.records import Record
+from latch_contracts.records import AllowanceRecord, Record
 
 VERSION: Final = 1
 
@@ -43,6 +44,22 @@ class HookReply(msgspec.Struct, frozen=True, array_like=True, tag="reply"):
     exit_code: int
     stdout: bytes
     stderr: bytes
+
+
+class Allow(msgspec.Struct, frozen=True, array_like=True, tag="allow?"):
+    """The person lets the refused call of this code pass once. ``token`` as in HookRequest."""
+
+    version: int
+    code: str
+    token: str
+
+
+class Allowed(msgspec.Struct, frozen=True, array_like=True, tag="allowed"):
+    """``why`` says in one line what became of the code; without a record it is worth nothing."""
+
+    version: int
+    why: str
+    record: AllowanceRecord | None = None
 
 
 class StatusRequest(msgspec.Struct, frozen=True, array_like=True, tag="status?"):
@@ -77,6 +94,7 @@ class Watch(msgspec.Struct, frozen=True, array_like=True, tag="watch"):
     connectors: list[str] = []
     actions: list[str] = []
     limit: int = 0  # with follow false: only the newest so many, 0 = all
+    codes: bool = False  # tell the codes that lift refusals: a person reads this
 
 
 class Show(msgspec.Struct, frozen=True, array_like=True, tag="show?"):
@@ -84,6 +102,7 @@ class Show(msgspec.Struct, frozen=True, array_like=True, tag="show?"):
 
     version: int
     call_id: str
+    codes: bool = False  # as in Watch
 
 
 class CallView(msgspec.Struct, frozen=True, array_like=True, tag="call"):
@@ -103,6 +122,29 @@ class Sessions(msgspec.Struct, frozen=True, array_like=True, tag="sessions?"):
 class SessionList(msgspec.Struct, frozen=True, array_like=True, tag="sessions"):
     version: int
     sessions: list[dict[str, Any]]
+
+
+class ShowSession(msgspec.Struct, frozen=True, array_like=True, tag="session?"):
+    """One session: its id as the agent gave it, or the first hexadecimal digits of its key."""
+
+    version: int
+    session: str
+    limit: int = 50  # of its calls, the newest
+
+
+class SessionView(msgspec.Struct, frozen=True, array_like=True, tag="session"):
+    """Where one session stands. ``matches``: 0 it is not known, 1 it is told here, 2 several begin so.
+
+    ``session`` is as in SessionList; ``calls`` and ``chains`` carry ``age_ms``, null where the clocks give
+    no believable answer; ``secret_files`` counts files that hold what came from a secret.
+    """
+
+    version: int
+    matches: int
+    session: dict[str, Any] = {}
+    calls: list[dict[str, Any]] = []
+    chains: list[dict[str, Any]] = []
+    secret_files: int = 0
 
 
 class Streamed(msgspec.Struct, frozen=True, array_like=True, tag="record"):
@@ -125,9 +167,9 @@ class Fault(msgspec.Struct, frozen=True, array_like=True, tag="fault"):
     why: str
 
 
-HookSide = HookRequest | StatusRequest
-EventSide = Watch | Show | Sessions | StatusRequest
-Answer = HookReply | Status | CallView | SessionList | Streamed | End | Fault
+HookSide = HookRequest | Allow | StatusRequest
+EventSide = Watch | Show | Sessions | ShowSession | StatusRequest
+Answer = HookReply | Allowed | Status | CallView | SessionList | SessionView | Streamed | End | Fault
 
 _encoder: Final = msgspec.msgpack.Encoder()
 _hook_side: Final = msgspec.msgpack.Decoder(HookSide)

@@ -27,6 +27,8 @@ from latchd.keys import KeyFileError
 from latchd.notify import Notifier
 from latchd.policy import MAX_CONFIG_BYTES, Policy, PolicyError, Profile, parse
 from latchd.release import VERSION
+from latchd.rules.generation import Generation
+from latchd.rules.standing import DIRECTORY, RulesError, standing
 from latchd.store.database import StoreError
 
 STOPPED: Final = 0
@@ -54,6 +56,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         lock.RefusedToStart,
         PlaceError,
         PolicyError,
+        RulesError,
         StoreError,
     ) as error:
         print(f"latchd: {error}", file=sys.stderr)
@@ -81,7 +84,7 @@ def run(settings: Settings) -> None:
         # Another runtime directory does not make it another database.
         stack.enter_context(lock.held(f"{places.state}/latchd.lock"))
         policy = read_policy(settings)
-        engine = Engine.open(places, policy, clock)
+        engine = Engine.open(places, policy, clock, rules=read_rules(settings, policy))
         stack.callback(engine.close)
         engine.token = _token(places, policy)
         bound: dict[str, sockets.Bound] = {}
@@ -97,6 +100,7 @@ def run(settings: Settings) -> None:
             notifier=notifier,
             log=logs.Log(sys.stderr.buffer, settings.form, settings.level),
             reload=lambda: read_policy(settings),
+            rules=lambda policy: read_rules(settings, policy),
             version=VERSION,
         )
         trio.run(lambda: app.serve(parts, task_status=_Said()))
@@ -118,6 +122,11 @@ def read_policy(settings: Settings) -> Policy:
     except PolicyError as error:
         raise PolicyError(f"config `{path}`: {error}") from None
     return policy if settings.profile is None else msgspec.structs.replace(policy, profile=settings.profile)
+
+
+def read_rules(settings: Settings, policy: Policy) -> Generation:
+    """The rules that go with a policy, as they are on disk now. Raises RulesError with one line."""
+    return standing(policy, f"{settings.places.config}/{DIRECTORY}")
 
 
 class _Said:

@@ -25,6 +25,8 @@ from latchd.hub import Hub
 from latchd.notify import Notifier
 from latchd.peers import Slotted
 from latchd.policy import Policy, PolicyError, fingerprint
+from latchd.rules.generation import Generation
+from latchd.rules.standing import RulesError
 from latchd.scheduler import Scheduler
 from latchd.server import About, Server
 from latchd.sockets import Bound
@@ -39,7 +41,11 @@ class Deaf(Exception):
 
 
 class Parts(msgspec.Struct, frozen=True):
-    """What a daemon is made of. ``reload`` reads the policy anew, raising PolicyError or OSError."""
+    """What a daemon is made of.
+
+    ``reload`` reads the policy anew, raising PolicyError or OSError; ``rules`` the rules that go with a
+    policy, raising RulesError.
+    """
 
     places: Places
     engine: Engine
@@ -49,6 +55,7 @@ class Parts(msgspec.Struct, frozen=True):
     notifier: Notifier
     log: logs.Log
     reload: Callable[[], Policy]
+    rules: Callable[[Policy], Generation]
     version: str
 
 
@@ -116,17 +123,30 @@ def ready_line(parts: Parts) -> str:
 
 
 def reloaded(parts: Parts) -> list[Record]:
-    """Judge by the policy as it is on disk now. One that can't be used is refused, and the old one stays."""
+    """Judge by the policy and the rules as they are on disk now, both or neither.
+
+    INVARIANT (a bad candidate changes nothing): what can't be used is refused with file, line and reason,
+    and the old policy and rules stay, whole.
+    """
     engine = parts.engine
     try:
         policy = parts.reload()
+        rules = parts.rules(policy)
         if policy.hook.require_token != (engine.token is not None):
             engine.token = hook_token.provide(parts.places.token, wanted=policy.hook.require_token)
     except (PolicyError, OSError) as error:
         return engine.fault("policy-refused", f"the old policy stays: {error}")
-    engine.adopt(policy)
-    return engine.lifecycle(
-        f"policy read again, profile {policy.profile.value}, {fingerprint(policy).hex()[:16]}"
+    except RulesError as error:
+        engine.degraded["rules"] = note = f"the old rules stay: {error}"
+        return [*engine.fault("rules-refused", note), *engine.health("degraded", note)]
+    engine.adopt(policy, rules)
+    told: list[Record] = []
+    if engine.degraded.pop("rules", None) is not None:
+        told = engine.health(engine.health_word, "the rules can be used again")
+    asked = sum(entry.enabled for entry in rules.entries)
+    return told + engine.lifecycle(
+        f"policy read again, profile {policy.profile.value}, {fingerprint(policy).hex()[:16]}; "
+        f"{asked} rules, {rules.fingerprint.hex()[:16]}"
     )
 
 

@@ -1,17 +1,46 @@
-"""The rim that asks the disk about paths. Errors become values; only a script about to run is opened."""
+"""The rim that asks the disk about paths. Errors become values; only a script about to run is opened.
+
+A mount that does not answer is no value: where it leads can't be known, and no guess may stand for it.
+What asks of one raises Unanswered, which the judge makes a refusal of.
+"""
 
 from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from typing import Final, TypeVar
 
 from latchd.artifacts import MAX_BYTES, Candidate, Script, read_as_shell
 from latchd.files import FileView, Stamp
+from latchd.hanging import Hanging, Table, Unanswered
+
+_hanging: Final = Hanging(Table().mounts)
+
+T = TypeVar("T")
+
+
+def asked(path: str, work: Callable[[], T]) -> T:
+    """What ``work`` gives, which asks the disk of this path. Raises Unanswered, and whatever it raises."""
+    return _hanging.ask((path,), work)
 
 
 def view(path: str) -> FileView:
-    """What the disk says of one absolute path. Never raises."""
+    """What the disk says of one absolute path. Raises Unanswered."""
+    return asked(path, lambda: look(path))
+
+
+def stamp(path: str) -> Stamp | None:
+    """What tells this file from a changed one; None when it is not there, or nobody answers. Never raises."""
+    try:
+        return view(path).stamp
+    except Unanswered:
+        return None
+
+
+def look(path: str) -> FileView:
+    """The view of one path, asked right here, however long it takes."""
     try:
         real = os.path.realpath(path)
         status = os.stat(path)  # noqa: PTH116 (a Path object per probe costs more than the probe)
@@ -31,8 +60,23 @@ def view(path: str) -> FileView:
 
 
 def views(paths: Iterable[str]) -> Mapping[str, FileView]:
-    """The view of each path, by the path as it was asked for."""
-    return {path: view(path) for path in paths}
+    """The view of each path, by the path as it was asked for. Raises Unanswered.
+
+    What lies on one mount that can hang is asked of it together.
+    """
+    if not _hanging.can():
+        return {path: look(path) for path in paths}
+    together: defaultdict[str, list[str]] = defaultdict(list)
+    for path in paths:
+        together[_hanging.met(path)].append(path)
+    found: dict[str, FileView] = {}
+    for mount, ours in together.items():
+
+        def each(ours: list[str] = ours) -> dict[str, FileView]:
+            return {path: look(path) for path in ours}
+
+        found |= _hanging.ask_mount(mount, each) if mount else each()
+    return found
 
 
 def _existing_part(path: str) -> str:
@@ -50,11 +94,15 @@ def _why(error: Exception) -> str:
 
 
 def script(candidate: Candidate) -> Script:
-    """The bytes of a script that is about to run, or why they can't be judged. Never raises.
+    """The bytes of a script that is about to run, or why they can't be judged. Raises Unanswered.
 
     Opened without following a last symlink and without waiting (a pipe in its place must not stop
     us), and only believed when the file is the same before and after it was read.
     """
+    return asked(candidate.path, lambda: _script(candidate))
+
+
+def _script(candidate: Candidate) -> Script:
     path = candidate.path
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)

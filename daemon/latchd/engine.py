@@ -9,6 +9,7 @@ crash between the two leaves a record without an answer, never an answer without
 from __future__ import annotations
 
 import hmac
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -21,6 +22,7 @@ from latch_contracts.events import HookEvent
 from latch_contracts.outcome import State
 from latch_contracts.places import Places
 from latch_contracts.records import (
+    AllowanceRecord,
     FaultRecord,
     GapRecord,
     HealthRecord,
@@ -29,21 +31,35 @@ from latch_contracts.records import (
     VerdictRecord,
 )
 from latch_contracts.verdict import Action, Verdict
-from latch_contracts.wire import VERSION, CallView, HookReply, HookRequest, SessionList
+from latch_contracts.wire import (
+    VERSION,
+    Allow,
+    Allowed,
+    CallView,
+    HookReply,
+    HookRequest,
+    SessionList,
+    SessionView,
+)
 from latchd import views
+from latchd.allowances import Answer as Worth
+from latchd.allowances import Guesses
+from latchd.allowing import Allowances
 from latchd.clock import Clock
 from latchd.installs import Installs
-from latchd.judging import Bindings, Judge, Judged
+from latchd.judging import Bindings, Judge, Judged, rules_for
 from latchd.keys import Keys, load_or_create
 from latchd.logbook import UNWRITABLE, Logbook
 from latchd.policy import Policy
 from latchd.proposing import Proposals
 from latchd.recording import Identity, identify
 from latchd.redact import head
+from latchd.rules.generation import Generation
 from latchd.settling import Results
 from latchd.store import database
 from latchd.store.database import Database, StoreError
 from latchd.store.store import Bounds, Store
+from latchd.text.detection import NOTHING, Noticed, detect
 from latchd.unjudged import Answer, Unjudged
 from latchd.upkeep import Upkeep
 from latchd.windows import Instant
@@ -64,11 +80,26 @@ class Handled(msgspec.Struct, frozen=True):
     records: list[Record]
 
 
+class Leave(msgspec.Struct, frozen=True):
+    """What became of a code, and the records of it that are durable already."""
+
+    answer: Allowed
+    records: list[Record]
+
+
 class Engine:
     """``open`` gives one that owns its database; ``close`` it. Not thread-safe: one caller at a time."""
 
     def __init__(
-        self, store: Store, keys: Keys, policy: Policy, clock: Clock, installs: Installs, *, home: str
+        self,
+        store: Store,
+        keys: Keys,
+        policy: Policy,
+        clock: Clock,
+        installs: Installs,
+        *,
+        home: str,
+        rules: Generation | None = None,
     ) -> None:
         self._store = store
         self._keys = keys
@@ -78,20 +109,36 @@ class Engine:
         self.token: str | None = None  # what a request must carry, when the user wants one
         self._log = Logbook(store, clock)
         self._upkeep = Upkeep(store, self._log, clock)
+        self._guesses = Guesses()
         self.counters = self._log.counters
         self.degraded = self._log.degraded
-        self.adopt(policy)
+        self.adopt(policy, rules)
 
     @classmethod
-    def open(cls, places: Places, policy: Policy, clock: Clock, *, home: str | None = None) -> Engine:
+    def open(
+        cls,
+        places: Places,
+        policy: Policy,
+        clock: Clock,
+        *,
+        home: str | None = None,
+        rules: Generation | None = None,
+    ) -> Engine:
         """Open the state under ``places.state``. Raises StoreUnusable or KeyFileError with one line.
 
-        ``home`` is the home of the user agents run as; the daemon runs as the same one.
+        ``home`` is the home of the user agents run as; the daemon runs as the same one. ``rules`` are
+        the person's; without any they are the release's.
         """
         keys = load_or_create(Path(places.key))
         opened = Database.open(Path(places.database), full_sync=policy.durability == "full")
         engine = cls(
-            Store(opened), keys, policy, clock, Installs(Path(places.installs)), home=home or str(Path.home())
+            Store(opened),
+            keys,
+            policy,
+            clock,
+            Installs(Path(places.installs)),
+            home=home or str(Path.home()),
+            rules=rules,
         )
         if opened.moved_aside:
             note = f"a corrupt database was moved aside to `{opened.moved_aside}` and a new one started"
@@ -99,16 +146,19 @@ class Engine:
             engine.health("degraded", note)
         return engine
 
-    def adopt(self, policy: Policy) -> None:
-        """Judge with this policy from the next event on; calls pending under another one expire."""
+    def adopt(self, policy: Policy, rules: Generation | None = None) -> None:
+        """Judge by this policy and these rules from the next event on; calls pending under others expire."""
         self.policy = policy
+        self.rules = rules = rules_for(policy, rules)
+        self._store.database.sync(full=policy.durability == "full")
         self._bounds = Bounds(
             records_ms=policy.records.days * 24 * 3600 * 1000, bytes=policy.records.mebibytes * 1024 * 1024
         )
-        self._judge = Judge(policy, self._home)
+        self._judge = Judge(policy, self._home, rules)
         self._unjudged = Unjudged(self._log, self._clock, self._installs, policy)
-        bindings = Bindings(policy)
-        self._proposals = Proposals(self._store, self._keys, policy, bindings, self._bounds)
+        bindings = Bindings(policy, rules)
+        self._allowances = Allowances(self._store, self._keys, policy, rules.fingerprint)
+        self._proposals = Proposals(self._store, self._keys, policy, bindings, self._bounds, self._allowances)
         self._results = Results(self._store, self._keys, policy, bindings)
 
     def close(self) -> None:
@@ -150,6 +200,9 @@ class Engine:
         def seen(path: str) -> bytes | None:
             return self._store.seen_file(identity.session, self._keys.path(identity.session, path))
 
+        def rejudge(lifted: frozenset[str]) -> Judged:
+            return self._judge.judge(event, seen, connector.contract, lifted)
+
         told: list[Record] = []
         judged: Judged | None = None
         try:
@@ -162,6 +215,7 @@ class Engine:
                 judged,
                 version,
                 self._now(),
+                rejudge,
                 probe=request.probe,
                 latency_us=self._clock.monotonic_us() - started,
             )
@@ -192,10 +246,43 @@ class Engine:
         told: list[Record] = []
         try:
             told = self._log.catch_up()
-            return told + self._results.settle(connector.contract, event, identity, version, self._now())
+            noticed = self._noticed(event)
+            return told + self._results.settle(
+                connector.contract, event, identity, version, self._now(), noticed
+            )
         except StoreError as error:
             self._log.dropped(event, identity, error)
             return told
+
+    def allow(self, request: Allow) -> Leave:
+        """Let the refused call of a code pass once. Never raises for anything a peer or the store can do."""
+        if self.token is not None and not hmac.compare_digest(self.token.encode(), request.token.encode()):
+            return Leave(Allowed(VERSION, "the hook socket's token is missing or wrong"), [])
+        at_us = self._clock.monotonic_us()
+        if self._guesses.is_over(at_us):
+            return Leave(Allowed(VERSION, Worth.TOO_MANY.value), [])
+        told: list[Record] = []
+        try:
+            told = self._log.catch_up()
+            worth, record = self._allowances.allow(request.code, self._now())
+        except StoreError as error:
+            self._log.failed("recording the person's leave", error)
+            return Leave(Allowed(VERSION, f"nothing is allowed, for it can't be recorded: {error}"), told)
+        if worth is Worth.UNKNOWN:
+            self._guesses.wrong(at_us)
+        granted: list[AllowanceRecord] = [] if record is None else [record]
+        self.counters["allowed"] += len(granted)
+        return Leave(Allowed(VERSION, worth.value, record), [*told, *granted])
+
+    def _noticed(self, event: HookEvent) -> Noticed:
+        """What the event's texts hold. It is only told, so a fault there must not cost an outcome."""
+        if not self.policy.text.detect:
+            return NOTHING
+        try:
+            return detect(event.texts, frozenset(self.policy.text.disable))
+        except Exception:
+            self.counters["text_failures"] += 1
+            return NOTHING
 
     # what has no hook call behind it
 
@@ -243,6 +330,10 @@ class Engine:
     def records_after(self, seq: int, limit: int) -> list[Record]:
         return self._store.records_after(seq, limit)
 
+    def with_codes(self, records: Sequence[Record]) -> list[Record]:
+        """The same records; each refusal that the person may lift now, with its code."""
+        return self._allowances.with_codes(records, self._now())
+
     def newest_seq(self) -> int:
         return self._store.newest_seq()
 
@@ -251,6 +342,9 @@ class Engine:
 
     def sessions(self, limit: int) -> SessionList:
         return SessionList(VERSION, views.sessions(self._store, limit))
+
+    def session(self, name: str, limit: int) -> SessionView:
+        return views.session(self._store, self._keys, name, limit, self._now())
 
     def _now(self) -> Instant:
         return Instant(self._clock.boot_id(), self._clock.boot_ns(), self._clock.wall_ms())

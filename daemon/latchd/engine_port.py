@@ -6,12 +6,13 @@ All of it is plain synchronous code, called from the trio thread by one caller a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from latch_contracts.records import Record
-from latch_contracts.wire import CallView, HookReply, HookRequest, SessionList
+from latch_contracts.wire import Allow, Allowed, CallView, HookReply, HookRequest, SessionList, SessionView
 from latchd.policy import Policy
+from latchd.rules.generation import Generation
 
 
 class Handled(Protocol):
@@ -19,6 +20,16 @@ class Handled(Protocol):
 
     @property
     def reply(self) -> HookReply: ...
+
+    @property
+    def records(self) -> list[Record]: ...
+
+
+class Leave(Protocol):
+    """What became of a code, and the records of it that are durable already."""
+
+    @property
+    def answer(self) -> Allowed: ...
 
     @property
     def records(self) -> list[Record]: ...
@@ -58,14 +69,21 @@ class Engine(Expiry, Protocol):
     def counters(self) -> Mapping[str, int]: ...
 
     @property
-    def degraded(self) -> Mapping[str, str]: ...
+    def degraded(self) -> dict[str, str]:
+        """What a person should know, by its cause; empty is health. Whoever learns of a cause writes it."""
+        ...
+
+    @property
+    def rules(self) -> Generation: ...
 
     @property
     def health_word(self) -> str: ...
 
     def handle(self, request: HookRequest) -> Handled: ...
 
-    def adopt(self, policy: Policy) -> None: ...
+    def allow(self, request: Allow) -> Leave: ...
+
+    def adopt(self, policy: Policy, rules: Generation | None = None) -> None: ...
 
     def health(self, health: str, note: str) -> list[Record]: ...
 
@@ -73,10 +91,16 @@ class Engine(Expiry, Protocol):
 
     def records_after(self, seq: int, limit: int) -> list[Record]: ...
 
+    def with_codes(self, records: Sequence[Record]) -> list[Record]:
+        """The same records; each refusal that a person may lift now, with its code."""
+        ...
+
     def newest_seq(self) -> int: ...
 
     def show(self, call_id: str) -> CallView: ...
 
     def sessions(self, limit: int) -> SessionList: ...
+
+    def session(self, name: str, limit: int) -> SessionView: ...
 
     def close(self) -> None: ...

@@ -16,12 +16,13 @@ from latchd import disk
 from latchd.chains.projection import Projection, project
 from latchd.files import FileView, Stamp, probe_list
 from latchd.guard.groups import Group
-from latchd.guard.rules import RULES, SELF_PROTECTION
 from latchd.guard.subject import Subject
 from latchd.guard.walk import judge, without_ask
+from latchd.hanging import Unanswered
 from latchd.policy import Policy, PolicyError, Profile, fingerprint
 from latchd.projects import Projects
-from latchd.release import VERSION
+from latchd.rules.bundled import without
+from latchd.rules.generation import Generation
 from latchd.scripts import with_scripts
 from latchd.store.database import StoreError
 from latchd.tool_facts import facts_of
@@ -29,10 +30,6 @@ from latchd.views import operation_mask
 
 _VERSIONS = 64  # agent versions remembered; a machine has one or two
 _FILE_TOOLS = frozenset({Surface.READ, Surface.WRITE, Surface.EDIT, Surface.PATCH})
-# The rules that judge are this release's; another one may judge the same call otherwise.
-_CATALOGUE = digest(
-    [VERSION, *([rule.id, rule.group, rule.severity, rule.title] for rule in (*SELF_PROTECTION, *RULES))]
-)
 _stamps = msgspec.msgpack.Decoder(Stamp)
 
 
@@ -49,46 +46,72 @@ class Judged(msgspec.Struct, frozen=True):
 
 
 class Judge:
-    """Judges under one policy. ``home`` is the home of the user that agents run as: the daemon's own."""
+    """Judges under one policy. ``home`` is the home of the user that agents run as: the daemon's own.
 
-    def __init__(self, policy: Policy, home: str) -> None:
+    ``rules`` are the person's, whole and unchanging; without any they are the release's.
+    """
+
+    def __init__(self, policy: Policy, home: str, rules: Generation | None = None) -> None:
         self._home = home
         self._policy = policy
-        self._projects = Projects(policy)
+        self._projects = Projects(policy, rules_for(policy, rules))
 
-    def judge(self, event: HookEvent, seen: Callable[[str], bytes | None], contract: Contract) -> Judged:
+    def judge(
+        self,
+        event: HookEvent,
+        seen: Callable[[str], bytes | None],
+        contract: Contract,
+        lifted: frozenset[str] = frozenset(),
+    ) -> Judged:
         """The verdict on one proposal. ``seen(path)`` gives the stamp that the session knows of a file.
+
+        ``lifted`` are rules that the person lets this call break; see :mod:`latchd.allowances`.
 
         INVARIANT (a throw is a deny): whatever fails in here is a refusal that names it, not an open
         door; only StoreError comes through, because the caller has an answer of its own for that.
         """
         try:
-            return self._judged(event, seen, contract)
+            return self._judged(event, seen, contract, lifted)
         except StoreError:
             raise
+        except Unanswered as error:
+            # Where a path leads decides between inside and outside; a guess would be an open door.
+            return self._unjudgeable(
+                event, "disk-unanswered", f"what this call touches can't be told: {error}"
+            )
         except Exception as error:
-            facts = ActionFacts(event.the_call.tool, Status.INVALID, issues=(Issue.INTERNAL_PARSER_FAILURE,))
-            what = type(error).__name__
-            verdict = floor_verdict("analyzer-error", f"judging this call failed ({what})", self._policy)
-            return Judged(verdict, facts, 0)
+            return self._unjudgeable(
+                event, "analyzer-error", f"judging this call failed ({type(error).__name__})"
+            )
 
-    def _judged(self, event: HookEvent, seen: Callable[[str], bytes | None], contract: Contract) -> Judged:
+    def _unjudgeable(self, event: HookEvent, name: str, why: str) -> Judged:
+        facts = ActionFacts(event.the_call.tool, Status.INVALID, issues=(Issue.INTERNAL_PARSER_FAILURE,))
+        return Judged(floor_verdict(name, why, self._policy), facts, 0)
+
+    def _judged(
+        self,
+        event: HookEvent,
+        seen: Callable[[str], bytes | None],
+        contract: Contract,
+        lifted: frozenset[str],
+    ) -> Judged:
         call = event.the_call
         facts = facts_of(call, cwd=event.cwd, home=self._home)
         operations = operation_mask(
             frozenset(operation for command in facts.commands for operation in command.operations)
         )
         try:
-            policy = self._projects.policy_at(event.cwd)
+            force = disk.asked(event.cwd or "/", lambda: self._projects.at(event.cwd))
         except PolicyError as error:
             why = f"the project's policy can't be used: {error}"
             verdict = floor_verdict("project-policy", why, self._policy)
             return Judged(verdict, facts, operations)
+        policy, rules = force.policy, force.rules
         files = dict(disk.views(probe_list(call, facts, policy.write_roots)))
         if contract.level is Level.PAIRED:
             files |= _remembered(call, event.cwd, files, seen)
-        verdict = judge(Subject(event, facts, files, policy))
-        verdict, projection = with_scripts(verdict, project(facts), event, facts, policy)
+        verdict = judge(Subject(event, facts, files, policy, rules, lifted=lifted))
+        verdict, projection = with_scripts(verdict, project(facts), event, facts, policy, lifted, rules)
         if not contract.native_ask:
             verdict = without_ask(verdict, policy.ask_fallback)
         return Judged(verdict, facts, operations, projection)
@@ -111,11 +134,17 @@ def known_paths(call: Call, cwd: str) -> tuple[str, ...]:
     return tuple(posixpath.normpath(posixpath.join(cwd or "/", path)) for path in call.paths)
 
 
+def rules_for(policy: Policy, rules: Generation | None) -> Generation:
+    """The rules given, or the release's without what the policy disables. Raises GenerationError."""
+    return without(policy.rules.disable) if rules is None else rules
+
+
 class Bindings:
     """What a pending call is bound to: when any of it changes, its result promotes nothing."""
 
-    def __init__(self, policy: Policy) -> None:
+    def __init__(self, policy: Policy, rules: Generation | None = None) -> None:
         self._policy = fingerprint(policy)
+        self._rules = rules_for(policy, rules).fingerprint
         self._known: dict[tuple[str, int, str], bytes] = {}
 
     def of(self, contract: Contract, version: str) -> bytes:
@@ -126,7 +155,7 @@ class Bindings:
         if key not in self._known:
             if len(self._known) >= _VERSIONS:
                 self._known.clear()
-            self._known[key] = digest([self._policy, _CATALOGUE, contract.fingerprint_source(), told])
+            self._known[key] = digest([self._policy, self._rules, contract.fingerprint_source(), told])
         return self._known[key]
 
 

@@ -51,6 +51,14 @@ class Keys:
     def path(self, session_key: bytes, path: str) -> bytes:
         return self._digest("path", session_key.hex(), path)
 
+    def deed(self, session_key: bytes, deed: bytes) -> bytes:
+        """What one session does, whatever call does it: what the person's leave is bound to."""
+        return self._digest("deed", session_key.hex(), deed.hex())
+
+    def allow(self, session_key: bytes, deed_key: bytes, seq: int) -> bytes:
+        """What the code is made of that lifts the refusal recorded as ``seq``."""
+        return self._digest("allow", session_key.hex(), deed_key.hex(), str(seq))
+
     def content(self, digest: bytes) -> bytes:
         """A content fingerprint under the key, so that short inputs can't be guessed from the table."""
         return self._digest("content", digest.hex())
@@ -90,6 +98,11 @@ def load_or_create(path: Path) -> Keys:
                 os.link(temporary, path)
         finally:
             temporary.unlink()
+        directory = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(directory)  # without its name the key is gone, and all that is stored with it
+        finally:
+            os.close(directory)
         return _load(path)
     except OSError as error:
         raise KeyFileError(f"key file `{path}`: {error.strerror}") from error

@@ -25,14 +25,18 @@ class Admission(enum.Enum):
     REPLAY = "replay"  # the same event again: the same answer, nothing new
     CONFLICT = "conflict"  # other content under an id that is open: the id is poisoned
     REUSED = "reused"  # other content under an id that is closed: judged alone, never promoted
+    LATE = "late"  # a new id under a turn that is over: judged alone, never promoted
 
 
-def admit(row: CallRow | None, fingerprint: bytes, *, pairable: bool) -> Admission:
-    """``pairable``: contract, version and call id all allow a join. ``fingerprint`` is keyed."""
+def admit(row: CallRow | None, fingerprint: bytes, *, pairable: bool, late: bool = False) -> Admission:
+    """``pairable``: contract, version and call id all allow a join. ``fingerprint`` is keyed.
+
+    ``late``: the turn that the proposal names has ended.
+    """
     if not pairable:
         return Admission.UNPAIRED
     if row is None:
-        return Admission.OPEN
+        return Admission.LATE if late else Admission.OPEN
     if row.fingerprint == fingerprint:
         return Admission.REPLAY
     return Admission.REUSED if is_final(row.state) else Admission.CONFLICT
@@ -41,6 +45,7 @@ def admit(row: CallRow | None, fingerprint: bytes, *, pairable: bool) -> Admissi
 ADMISSION_NOTES = {
     Admission.CONFLICT: "its id already names another open call; neither can be promoted",
     Admission.REUSED: "its id already named another call; this one can't be promoted",
+    Admission.LATE: "its turn is over; it can't be promoted",
 }
 
 

@@ -21,6 +21,7 @@ import trio
 from structlog.typing import FilteringBoundLogger
 
 from latch_contracts.records import (
+    AllowanceRecord,
     BoundaryRecord,
     ConfigRecord,
     DenialRecord,
@@ -29,6 +30,7 @@ from latch_contracts.records import (
     GapRecord,
     HealthRecord,
     LifecycleRecord,
+    NoticeRecord,
     OutcomeRecord,
     Record,
     VerdictRecord,
@@ -75,10 +77,14 @@ def level_of(record: Record) -> Level:
             return _VERDICTS[record.action]
         case GapRecord() | FaultRecord():
             return Level.WARNING
+        case AllowanceRecord():
+            return Level.WARNING
         case HealthRecord():
             return Level.INFO if record.health == "ok" else Level.WARNING
         case OutcomeRecord():
             return Level.WARNING if record.alarm else Level.DEBUG
+        case NoticeRecord():
+            return Level.INFO if record.findings else Level.DEBUG
         case ConfigRecord():
             return Level.WARNING if record.refused else Level.INFO
         case DenialRecord() | BoundaryRecord() | ExpiryRecord() | LifecycleRecord():
@@ -170,9 +176,15 @@ def _parts(record: Record) -> tuple[str, ...]:
             return f"{record.action.value:<6}", record.tool, record.head, rule, record.reason, record.note
         case DenialRecord():
             return "denial", record.call, f"[{record.rule}]", f"by {record.participant}"
+        case AllowanceRecord():
+            return "allowed once", record.tool, record.head, f"[{record.rule}]"
         case OutcomeRecord():
             alarm = f"alarm {record.alarm}" if record.alarm else ""
             return "result", record.tool, record.outcome.value, alarm, record.why
+        case NoticeRecord():
+            rules = ", ".join(dict.fromkeys(f"{one.rule} in {one.surface}" for one in record.findings))
+            left = f"{record.unexamined} bytes not examined" if record.unexamined else ""
+            return "notice", record.tool, rules, left
         case BoundaryRecord():
             return "end   ", record.scope, f"{record.pending_cut} cut, {record.steps_closed} steps closed"
         case ExpiryRecord():

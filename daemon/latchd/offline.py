@@ -18,11 +18,12 @@ from latch_contracts.errors import ContractError
 from latch_contracts.events import Call, HookEvent
 from latch_contracts.facts import ActionFacts
 from latch_contracts.strict_json import as_object
-from latch_contracts.verdict import Verdict
+from latch_contracts.verdict import Finding
 from latchd.guard.floor import canonical
 from latchd.guard.subject import Subject
 from latchd.guard.walk import judge
 from latchd.policy import Policy
+from latchd.rules.generation import Generation
 from latchd.tool_facts import facts_of
 
 CWD: Final = "/home/dev/project"
@@ -75,12 +76,18 @@ def facts_line(row: object) -> dict[str, Any]:
     }
 
 
-def check_line(row: object, policy: Policy, connector: str = "") -> dict[str, Any]:
-    """The verdict on one line, as JSON members; ``error`` instead where there is none. Never raises."""
+def check_line(
+    row: object, policy: Policy, connector: str = "", rules: Generation | None = None
+) -> dict[str, Any]:
+    """The verdict on one line, as JSON members; ``error`` instead where there is none. Never raises.
+
+    ``rules`` judge; without any those of this release. ``rules_evaluated`` counts the ones that were asked.
+    """
     try:
         members, event, cwd, home = _read(row, connector)
         facts = _facts(event, cwd, home)
-        verdict = judge(Subject(event=event, facts=facts, files={}, policy=policy))
+        subject = Subject(event=event, facts=facts, files={}, policy=policy, rules=rules)
+        verdict = judge(subject)
     except RowError as error:
         return _error(row, str(error))
     return {
@@ -88,15 +95,17 @@ def check_line(row: object, policy: Policy, connector: str = "") -> dict[str, An
         "verdict": verdict.action.value,
         "rule": verdict.rule,
         "reason": verdict.reason,
-        "findings": _findings(verdict),
+        "findings": _findings(verdict.findings),
         "status": facts.status.value,
+        "rules_evaluated": subject.work.rules,
+        **({"notes": _findings(verdict.notes)} if verdict.notes else {}),
     }
 
 
-def subject_of(row: object, policy: Policy, connector: str = "") -> Subject:
+def subject_of(row: object, policy: Policy, connector: str = "", rules: Generation | None = None) -> Subject:
     """What one line asks to be judged. Raises RowError."""
     _, event, cwd, home = _read(row, connector)
-    return Subject(event=event, facts=_facts(event, cwd, home), files={}, policy=policy)
+    return Subject(event=event, facts=_facts(event, cwd, home), files={}, policy=policy, rules=rules)
 
 
 def _facts(event: HookEvent, cwd: str, home: str) -> ActionFacts:
@@ -120,7 +129,7 @@ def _command(command: Any) -> dict[str, Any]:
     }
 
 
-def _findings(verdict: Verdict) -> list[dict[str, str]]:
+def _findings(found: tuple[Finding, ...]) -> list[dict[str, str]]:
     return [
         {
             "rule": finding.rule,
@@ -128,7 +137,7 @@ def _findings(verdict: Verdict) -> list[dict[str, str]]:
             "route": finding.route.value,
             "disposition": finding.disposition.value,
         }
-        for finding in verdict.findings
+        for finding in found
     ]
 
 

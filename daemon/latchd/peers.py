@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import struct
+from collections.abc import Callable
 from typing import Final
 
 import trio
@@ -28,13 +29,26 @@ def refusal(uid: int, own: int) -> str:
 
 
 class Slotted(trio.abc.Listener[trio.SocketStream]):
-    """Accepts only while a slot is free; whoever serves a connection gives its slot back."""
+    """Accepts only while a slot is free; whoever serves a connection gives its slot back.
 
-    def __init__(self, listener: trio.SocketListener, slots: trio.Semaphore) -> None:
+    ``crowded`` is called when somebody waits at the door while none is: once for each.
+    """
+
+    def __init__(
+        self,
+        listener: trio.SocketListener,
+        slots: trio.Semaphore,
+        crowded: Callable[[], None] = lambda: None,
+    ) -> None:
         self._listener = listener
         self._slots = slots
+        self._crowded = crowded
 
     async def accept(self) -> trio.SocketStream:
+        if self._slots.value == 0:
+            await trio.lowlevel.wait_readable(self._listener.socket)
+            if self._slots.value == 0:
+                self._crowded()
         await self._slots.acquire()
         try:
             return await self._listener.accept()

@@ -13,19 +13,15 @@ from typing import Any, Final, Literal
 
 import msgspec
 
+from latch_contracts.verdict import Action, Severity
+from latchd.guard.groups import ADJUSTABLE, PROFILES, SEVERITIES, Group
+from latchd.profile import Profile as Profile
+
 MAX_CONFIG_BYTES: Final = 1 << 20
 
 
 class PolicyError(Exception):
     """The policy can't be used; the text is one line that names the key."""
-
-
-class Profile(enum.StrEnum):
-    """How strict the guard is, loosest first."""
-
-    OBSERVE = "observe"
-    BALANCED = "balanced"
-    STRICT = "strict"
 
 
 class Fail(enum.StrEnum):
@@ -69,6 +65,19 @@ class Hook(_Table, frozen=True):
     require_token: bool = False
 
 
+class Text(_Table, frozen=True):
+    """``detect``: look through prompts and results. ``disable``: ids of text rules that stay silent."""
+
+    detect: bool = True
+    disable: tuple[str, ...] = ()
+
+
+class Rules(_Table, frozen=True):
+    """``disable``: rules that are not asked. None of self-protection, and the floor has no rules."""
+
+    disable: tuple[str, ...] = ()
+
+
 class Policy(_Table, frozen=True):
     """The whole policy. Every field has the default that decisions about safety were made with."""
 
@@ -83,6 +92,10 @@ class Policy(_Table, frozen=True):
     pending_minutes: int = 30
     network: Network = Network()
     allow: Allow = Allow()
+    rules: Rules = Rules()
+    groups: dict[Group, Action] = {}
+    severities: dict[Severity, Action] = {}
+    text: Text = Text()
     records: Records = Records()
     hook: Hook = Hook()
 
@@ -94,6 +107,14 @@ class Policy(_Table, frozen=True):
     def pending_ms(self) -> int:
         """How long a proposal waits for its result, in milliseconds."""
         return self.pending_minutes * 60_000
+
+    def answer(self, group: Group, severity: Severity) -> Action:
+        """What is done about a finding. Under `observe` nothing is: it is recorded."""
+        if self.profile is Profile.OBSERVE:
+            return Action.ALLOW
+        if group is Group.BY_SEVERITY:
+            return self.severities.get(severity, SEVERITIES[self.profile][severity])
+        return self.groups.get(group, PROFILES[self.profile][group])
 
     def fails_open(self, connector: str) -> bool:
         if isinstance(self.fail, dict):
@@ -108,7 +129,11 @@ _BOUNDS: Final = (
     ("records.mebibytes", 1, 1 << 20),
 )
 # What a project may say, because saying it can only make things stricter.
-_PROJECT_KEYS: Final = frozenset({"profile", "protected", "write_roots", "tools", "ask_fallback", "worktree"})
+_PROJECT_KEYS: Final = frozenset(
+    {"profile", "protected", "write_roots", "tools", "ask_fallback", "worktree", "groups", "severities"}
+)
+_ACTIONS: Final = tuple(Action)  # loosest first
+_ANY: Final = Severity.HIGH  # of a group's finding the severity decides nothing
 
 
 def parse(config: bytes) -> Policy:
@@ -128,9 +153,14 @@ def parse(config: bytes) -> Policy:
                 raise PolicyError(f"`{key}` holds `{path}`, which is neither absolute nor below ~")
             if ".." in path.split("/"):
                 raise PolicyError(f"`{key}` holds `{path}`, which climbs with `..`")
-    for key in ("protected", "allow.programs", "allow.hosts", "network.allow", "tools"):
+    for group in policy.groups:
+        if group not in ADJUSTABLE:
+            raise PolicyError(f"`groups.{group.value}` can't be set: every profile answers it the same")
+    for key in ("protected", "allow.programs", "allow.hosts", "network.allow", "tools", "rules.disable"):
         if any(not entry.strip() for entry in _at(policy, key)):
             raise PolicyError(f"`{key}` holds an empty entry")
+    if policy.text.disable:
+        _check_text_rules(policy.text.disable)
     return policy
 
 
@@ -149,18 +179,38 @@ def tighten(policy: Policy, project: bytes) -> Policy:
         # with no roots of the person's the session's directory is the root, and any named one may be wider
         if not any(_below(path, root) for root in policy.write_roots):
             raise PolicyError(f"`write_roots` holds `{path}`, outside the roots of the person's config")
+    # a project that says nothing of the profile must not raise it to the default
+    wished = wish.profile if "profile" in members else policy.profile
+    standing = msgspec.structs.replace(policy, profile=max(policy.profile, wished, key=_STRICTER.index))
+    groups = {group: _stricter(action, standing.answer(group, _ANY)) for group, action in wish.groups.items()}
+    severities = {
+        severity: _stricter(action, standing.answer(Group.BY_SEVERITY, severity))
+        for severity, action in wish.severities.items()
+    }
     return msgspec.structs.replace(
-        policy,
-        # a project that says nothing of the profile must not raise it to the default
-        profile=max(policy.profile, wish.profile, key=_STRICTER.index)
-        if "profile" in members
-        else policy.profile,
+        standing,
+        groups={**policy.groups, **groups},
+        severities={**policy.severities, **severities},
         write_roots=wish.write_roots or policy.write_roots,
         protected=tuple(dict.fromkeys(policy.protected + wish.protected)),
         tools=tuple(dict.fromkeys(policy.tools + wish.tools)),
         ask_fallback="deny" if "deny" in (policy.ask_fallback, members.get("ask_fallback")) else "allow",
         worktree="strict" if "strict" in (policy.worktree, members.get("worktree")) else "relaxed",
     )
+
+
+def _check_text_rules(ids: tuple[str, ...]) -> None:
+    from latchd.text.catalogue import (
+        BY_ID,  # here, because few configs name one and most callers have no text
+    )
+
+    for one in ids:
+        if one not in BY_ID:
+            raise PolicyError(f"`text.disable` holds `{one}`, which is no text rule")
+
+
+def _stricter(one: Action, other: Action) -> Action:
+    return max(one, other, key=_ACTIONS.index)
 
 
 def fingerprint(policy: Policy) -> bytes:
@@ -185,6 +235,9 @@ def _toml(config: bytes) -> dict[str, Any]:
 def _located(error: msgspec.ValidationError) -> str:
     """msgspec's text as ours: the key in backticks first."""
     text, _, where = str(error).partition(" - at `")
+    if where.startswith("key` in `"):  # of a table whose keys are closed words
+        table = where.removeprefix("key` in `").strip("`").removeprefix("$.")
+        return f"`{table}` has no key `{text.rpartition(' value ')[2].strip(chr(39))}`"
     key = where.rstrip("`").removeprefix("$").removeprefix(".") or "the file"
     if text.startswith("Object contains unknown field"):
         unknown = text.rpartition("field ")[2].strip("`")

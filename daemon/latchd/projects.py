@@ -1,4 +1,8 @@
-"""The policy in force in a directory: the person's, tightened by the project's ``.latchd.toml``."""
+"""What is in force in a directory: the person's policy and rules, tightened by the project's own.
+
+The nearest ``.latchd.toml`` and the nearest ``.latchd/rules`` count, each by itself: a directory further in
+that has the one must not hide the other.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,13 @@ import stat
 from pathlib import Path
 from typing import Final
 
+import msgspec
+
 from latchd.policy import MAX_CONFIG_BYTES, Policy, PolicyError, tighten
+from latchd.rules.bundled import released
+from latchd.rules.generation import Generation
+from latchd.rules.pack import PackError
+from latchd.rules.standing import PROJECT_DIRECTORY, RulesError, Stamp, stamp, tightened
 
 NAME: Final = ".latchd.toml"
 # A file that is not there is no wish; one that is there and can't be looked at may be one.
@@ -17,12 +27,67 @@ _ABSENT: Final = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG, err
 _KEPT: Final = 256  # project files remembered; more than anyone works in between two restarts
 
 
-class Projects:
-    """Reads project files when they change. The nearest one above the working directory counts."""
+class InForce(msgspec.Struct, frozen=True):
+    """What a call in some directory is judged by."""
 
-    def __init__(self, policy: Policy) -> None:
+    policy: Policy
+    rules: Generation
+
+
+class Projects:
+    """Reads project files when they change. The nearest one above the working directory counts.
+
+    ``rules`` are the person's; without any they are the release's.
+    """
+
+    def __init__(self, policy: Policy, rules: Generation | None = None) -> None:
         self._policy = policy
+        self._rules = released() if rules is None else rules
+        self._packs: dict[str, tuple[Stamp, Generation | PolicyError]] = {}
         self._read: dict[str, tuple[tuple[int, int, int], Policy | PolicyError]] = {}
+
+    def at(self, cwd: str) -> InForce:
+        """Raises PolicyError, naming the file, when a file of the project's can't be used."""
+        return InForce(self.policy_at(cwd), self.rules_at(cwd))
+
+    def rules_at(self, cwd: str) -> Generation:
+        """The person's rules with the project's on top. Raises PolicyError."""
+        if not cwd.startswith("/"):
+            return self._rules
+        place: str = posixpath.normpath(cwd)
+        while True:
+            path = posixpath.join(place, PROJECT_DIRECTORY)
+            try:
+                os.lstat(path)
+            except (OSError, ValueError) as error:
+                if isinstance(error, OSError) and error.errno not in _ABSENT:
+                    raise PolicyError(f"`{path}`: {(error.strerror or 'unreadable').lower()}") from error
+                if place in ("/", "//"):
+                    return self._rules
+                place = posixpath.dirname(place)
+                continue
+            found = self._rules_of(path)
+            if isinstance(found, PolicyError):
+                raise found
+            return found
+
+    def _rules_of(self, directory: str) -> Generation | PolicyError:
+        try:
+            seen = stamp(directory)
+        except PackError as error:
+            return PolicyError(str(error))
+        known = self._packs.get(directory)
+        if known is not None and known[0] == seen:
+            return known[1]
+        found: Generation | PolicyError
+        try:
+            found = tightened(self._rules, directory)
+        except RulesError as error:
+            found = PolicyError(str(error))
+        if len(self._packs) >= _KEPT:
+            self._packs.clear()
+        self._packs[directory] = (seen, found)
+        return found
 
     def policy_at(self, cwd: str) -> Policy:
         """Raises PolicyError, naming the file, when the project's file can't be used."""

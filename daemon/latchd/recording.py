@@ -11,9 +11,11 @@ from typing import Any, Final
 import msgspec
 
 from latch_contracts.events import Call, HookEvent
+from latch_contracts.records import NoticeRecord
 from latch_contracts.verdict import Finding, Verdict
 from latchd.keys import Keys, shown
 from latchd.redact import head, shown_id
+from latchd.text.detection import Noticed
 
 _REASON_BYTES: Final = 600
 _FULL_BYTES: Final = 4096
@@ -68,15 +70,29 @@ def tool_name(call: Call, redaction: str) -> str:
     return call.surface.value if redaction == "none" else shown_id(call.tool)
 
 
+def notice(
+    event: HookEvent, identity: Identity, noticed: Noticed, redaction: str, at_ms: int
+) -> NoticeRecord:
+    """What an event's texts hold. Rules, surfaces and ranges are nobody's words: redaction takes none."""
+    return NoticeRecord(
+        **common(event, identity, redaction, at_ms),
+        tool=tool_name(event.call, redaction) if event.call is not None else "",
+        findings=noticed.findings,
+        examined=noticed.examined,
+        unexamined=noticed.unexamined,
+    )
+
+
 def reason(verdict: Verdict, redaction: str) -> str:
     return "" if redaction == "none" else head(verdict.reason, _REASON_BYTES)
 
 
 def findings(verdict: Verdict, redaction: str) -> tuple[Finding, ...]:
-    """The findings with masked texts; with ``none`` only their rules, groups and dispositions."""
+    """Findings and notes with masked texts; with ``none`` only their rules, groups and dispositions."""
+    told = (*verdict.findings, *verdict.notes)
     if redaction == "none":
-        return tuple(msgspec.structs.replace(one, reason="", target="") for one in verdict.findings)
+        return tuple(msgspec.structs.replace(one, reason="", target="") for one in told)
     return tuple(
         msgspec.structs.replace(one, reason=head(one.reason, _REASON_BYTES), target=head(one.target))
-        for one in verdict.findings
+        for one in told
     )

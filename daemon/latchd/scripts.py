@@ -15,18 +15,24 @@ from latch_contracts.facts import ActionFacts, Effect, Reach
 from latch_contracts.verdict import Action, Disposition, Finding, Verdict
 from latchd import disk
 from latchd.artifacts import Script, candidates
-from latchd.chains.catalogue import NOTHING
 from latchd.chains.projection import Projection, project
 from latchd.files import probe_list
-from latchd.guard.groups import PROFILES, Group
+from latchd.guard.groups import Group
 from latchd.guard.subject import Subject
 from latchd.guard.walk import MAX_FINDINGS, judge
 from latchd.policy import Policy
+from latchd.rules.generation import Generation
 from latchd.shell.facts import analyze
 
 
 def with_scripts(
-    verdict: Verdict, projection: Projection, event: HookEvent, facts: ActionFacts, policy: Policy
+    verdict: Verdict,
+    projection: Projection,
+    event: HookEvent,
+    facts: ActionFacts,
+    policy: Policy,
+    lifted: frozenset[str] = frozenset(),
+    rules: Generation | None = None,
 ) -> tuple[Verdict, Projection]:
     """The verdict and the chain steps of a call, with those of the scripts it runs.
 
@@ -41,21 +47,25 @@ def with_scripts(
         inner = analyze(script.text, cwd=event.cwd, home=facts.home)
         command = facts.command(candidate.command_id)
         sure = facts.enforcement_eligible and command is not None and command.reach is Reach.ALWAYS
-        steps = project(inner)
-        projection = Projection(
-            projection.detection | steps.detection,
-            projection.enforcement | (steps.enforcement if sure else NOTHING),
-        )
-        for finding in _findings(event, script, inner, policy):
+        projection = projection.with_script(project(inner), sure=sure)
+        for finding in _findings(event, script, inner, policy, lifted, rules):
             verdict = _told(verdict, finding, script.path, refuses=sure and _is_sure(finding, inner, policy))
     return verdict, projection
 
 
-def _findings(event: HookEvent, script: Script, inner: ActionFacts, policy: Policy) -> tuple[Finding, ...]:
+def _findings(
+    event: HookEvent,
+    script: Script,
+    inner: ActionFacts,
+    policy: Policy,
+    lifted: frozenset[str],
+    rules: Generation | None,
+) -> tuple[Finding, ...]:
     """What the rules find in the script, as if its text were the call's command."""
     call = msgspec.structs.replace(event.the_call, command=script.text)
     files = disk.views(probe_list(call, inner, policy.write_roots))
-    return judge(Subject(msgspec.structs.replace(event, call=call), inner, files, policy)).findings
+    event = msgspec.structs.replace(event, call=call)
+    return judge(Subject(event, inner, files, policy, rules, lifted=lifted)).findings
 
 
 def _is_sure(finding: Finding, inner: ActionFacts, policy: Policy) -> bool:
@@ -68,7 +78,7 @@ def _is_sure(finding: Finding, inner: ActionFacts, policy: Policy) -> bool:
         and command.reach is Reach.ALWAYS
         and command.argv_complete
         and finding.disposition is Disposition.ENFORCEABLE
-        and PROFILES[policy.profile][Group(finding.group)] is Action.DENY
+        and policy.answer(Group(finding.group), finding.severity) is Action.DENY
     )
 
 

@@ -11,7 +11,7 @@ import os
 import socket
 from collections import Counter
 from collections.abc import Awaitable, Callable
-from typing import Final, TypeVar, assert_never
+from typing import Any, Final, TypeVar, assert_never
 
 import msgspec
 import trio
@@ -19,6 +19,7 @@ import trio
 from latch_contracts.records import Record
 from latch_contracts.wire import (
     VERSION,
+    Allow,
     Answer,
     EventSide,
     Fault,
@@ -26,6 +27,7 @@ from latch_contracts.wire import (
     HookSide,
     Sessions,
     Show,
+    ShowSession,
     Status,
     StatusRequest,
     Watch,
@@ -40,6 +42,10 @@ from latchd.streaming import Reader, stream_records
 
 # A hook sends at once and an agent waits for it two seconds, so whoever is slower is no hook.
 READ_SECONDS: Final = 10.0
+# When all places are taken and somebody waits at the door: how long after it came a connection may
+# have sent nothing, and how long not yet all. A hook sends in the same breath it connects in.
+SILENT_SECONDS: Final = 0.1
+UNFINISHED_SECONDS: Final = 0.5
 WRITE_SECONDS: Final = 10.0
 # Over this many hooks at once the next one waits in the kernel's queue, under its own deadline.
 MAX_HOOKS: Final = 256
@@ -53,7 +59,26 @@ FAULTS_PER_MINUTE: Final = 60
 # Requests of this size are rare, and without a bound MAX_HOOKS of them would fill the machine's memory.
 LARGE_BYTES: Final = 1 << 20
 MAX_LARGE: Final = 16
+# Over this many bytes of payload a decision can take tens of milliseconds, so such ones are taken one
+# at a time, and others between two of them.
+HEAVY_BYTES: Final = 1 << 16
 _CHUNK: Final = 1 << 16
+
+
+class Waiter(msgspec.Struct, frozen=True, eq=False):
+    """A connection of the hook socket whose request is not here yet. Times are trio's, in seconds."""
+
+    patience: trio.CancelScope
+    session: Session[Any]
+    since: float
+    fresh: bool
+
+    @property
+    def may_wait_until(self) -> float:
+        """When it has to make room for others."""
+        if not self.session.is_between_requests:
+            return self.since + UNFINISHED_SECONDS
+        return self.since + (SILENT_SECONDS if self.fresh else 0)  # one that was answered may come again
 
 
 class About(msgspec.Struct, frozen=True):
@@ -87,6 +112,8 @@ class Server:
         self._hooks = trio.Semaphore(MAX_HOOKS)
         self._others = trio.Semaphore(MAX_READERS + MAX_QUESTIONS)
         self._large = trio.Semaphore(MAX_LARGE)
+        self._heavy = trio.Lock()
+        self._waiters: set[Waiter] = set()
         self._readers: set[Reader] = set()
         self._resting: set[trio.CancelScope] = set()
         self._draining = False
@@ -96,8 +123,9 @@ class Server:
         self.counters: Counter[str] = Counter()
 
     def hook_listener(self, listener: socket.socket) -> peers.Slotted:
-        """Accepts no more than MAX_HOOKS connections at once."""
-        return peers.Slotted(trio.SocketListener(trio.socket.from_stdlib_socket(listener)), self._hooks)
+        """Accepts no more than MAX_HOOKS connections at once; over that, who only waits makes room."""
+        hooks = trio.SocketListener(trio.socket.from_stdlib_socket(listener))
+        return peers.Slotted(hooks, self._hooks, self._make_room)
 
     def events_listener(self, listener: socket.socket) -> peers.Slotted:
         """Accepts no more than MAX_READERS and MAX_QUESTIONS connections together."""
@@ -168,12 +196,27 @@ class Server:
 
     async def _serve_hook(self, stream: trio.SocketStream) -> None:
         session = hook_session()
-        while (request := await self._request(stream, session)) is not None:
-            answer = self.status() if isinstance(request, StatusRequest) else await self._judge(request)
+        while (request := await self._hook_request(stream, session)) is not None:
+            match request:
+                case StatusRequest():
+                    answer: Answer = self.status()
+                case Allow():
+                    answer = self._allow(request)
+                case HookRequest():
+                    answer = await self._judge(request)
+                case _:
+                    assert_never(request)
             if not await self._write(stream, session.answer(answer)):
                 return
 
     async def _judge(self, request: HookRequest) -> Answer:
+        if len(request.payload) <= HEAVY_BYTES:
+            return await self._judged(request)
+        async with self._heavy:
+            await trio.lowlevel.checkpoint()  # whoever came meanwhile goes first
+            return await self._judged(request)
+
+    async def _judged(self, request: HookRequest) -> Answer:
         try:
             handled = self._engine.handle(request)
         except Exception as error:  # the engine answers everything; this is a fault of its own code
@@ -185,6 +228,13 @@ class Server:
         self._hub.publish(handled.records)
         return handled.reply
 
+    def _allow(self, request: Allow) -> Answer:
+        leave = self._engine.allow(request)
+        self._hub.publish(leave.records)
+        if leave.answer.record is None:
+            self._fault(Refusal("allow-refused", leave.answer.why))
+        return leave.answer
+
     async def _serve_events(self, stream: trio.SocketStream) -> None:
         session = event_session()
         while (request := await self._request(stream, session)) is not None:
@@ -193,15 +243,23 @@ class Server:
                     await self._stream(stream, session, request)
                     return
                 case Show():
-                    answer: Answer = self._engine.show(request.call_id)
+                    answer: Answer = self._show(request)
                 case Sessions():
                     answer = self._engine.sessions(max(1, min(request.limit, MAX_SESSIONS)))
+                case ShowSession():
+                    answer = self._engine.session(request.session, request.limit)
                 case StatusRequest():
                     answer = self.status()
                 case _:
                     assert_never(request)
             if not await self._write(stream, session.answer(answer)):
                 return
+
+    def _show(self, request: Show) -> Answer:
+        view = self._engine.show(request.call_id)
+        if not request.codes:
+            return view
+        return msgspec.structs.replace(view, records=self._engine.with_codes(view.records))
 
     async def _stream(self, stream: trio.SocketStream, session: Session[EventSide], watch: Watch) -> None:
         if len(self._readers) >= MAX_READERS:
@@ -217,6 +275,26 @@ class Server:
                 self._fault(refusal)
         finally:
             self._readers.discard(reader)
+
+    def _make_room(self) -> None:
+        """Let go of the one that has kept others waiting longest, as soon as that is fair."""
+        if self._waiters:
+            waiter = min(self._waiters, key=lambda one: one.may_wait_until)
+            waiter.patience.deadline = min(waiter.patience.deadline, waiter.may_wait_until)
+            self.counters["hurried"] += 1
+
+    async def _hook_request(self, stream: trio.SocketStream, session: Session[HookSide]) -> HookSide | None:
+        """The next request of a connection that can be told to make room."""
+        with trio.CancelScope() as patience:
+            waiter = Waiter(patience, session, trio.current_time(), fresh=not session.has_answered)
+            self._waiters.add(waiter)
+            try:
+                return await self._request(stream, session)
+            finally:
+                self._waiters.discard(waiter)
+        if cut := session.gone():
+            self._fault(cut)
+        return None
 
     async def _request(self, stream: trio.SocketStream, session: Session[R]) -> R | None:
         """The next request, or None when there will be none: the connection is to be closed."""

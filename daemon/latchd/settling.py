@@ -11,6 +11,7 @@ from latch_contracts.events import HookEvent
 from latch_contracts.outcome import Outcome, State
 from latch_contracts.records import BoundaryRecord, ExpiryRecord, LifecycleRecord, OutcomeRecord, Record
 from latchd import disk
+from latchd.chains import held
 from latchd.chains.catalogue import Step
 from latchd.chains.projection import Projection, denied
 from latchd.judging import Bindings, known_paths
@@ -18,8 +19,10 @@ from latchd.keys import Keys
 from latchd.ledger import settle
 from latchd.lifecycle import Signal, after, promotes
 from latchd.policy import Policy
-from latchd.recording import Identity, common, tool_name
-from latchd.store.store import CallRow, ChainRow, Store
+from latchd.recording import Identity, common, notice, tool_name
+from latchd.store import taints, turns
+from latchd.store.store import CallRow, ChainRow, SessionRow, Store
+from latchd.text.detection import NOTHING, Noticed
 from latchd.windows import Instant, is_expired
 
 _EXPIRY_BATCH: Final = 500  # rows one sweep closes, so that no decision waits for a long one
@@ -33,21 +36,39 @@ class Results:
         self._bindings = bindings
 
     def settle(
+        self,
+        contract: Contract,
+        event: HookEvent,
+        identity: Identity,
+        version: str,
+        now: Instant,
+        noticed: Noticed = NOTHING,
+    ) -> list[Record]:
+        """Carry out an event that is no proposal; its records. Raises StoreError.
+
+        ``noticed`` is what its texts hold; it is told with them, unless the event came before.
+        """
+        with self._store.database.transaction():
+            records = self._carried_out(contract, event, identity, version, now)
+            if records and (noticed.findings or noticed.unexamined):
+                told = notice(event, identity, noticed, self._policy.redaction, now.wall_ms)
+                records.append(self._store.append_record(told, identity.name))
+            return records
+
+    def _carried_out(
         self, contract: Contract, event: HookEvent, identity: Identity, version: str, now: Instant
     ) -> list[Record]:
-        """Carry out an event that is no proposal; its records. Raises StoreError."""
-        with self._store.database.transaction():
-            match event.event.kind:
-                case Kind.RESULT | Kind.DENIAL:
-                    return self._result(contract, event, identity, version, now)
-                case Kind.BATCH:
-                    return self._batch(event, identity, now)
-                case Kind.TURN_END | Kind.SESSION_END:
-                    return self._boundary(event, identity, now)
-                case Kind.PROMPT:
-                    return self._prompt(event, identity, now)
-                case _:
-                    return [self._lifecycle(event, identity, now)]
+        match event.event.kind:
+            case Kind.RESULT | Kind.DENIAL:
+                return self._result(contract, event, identity, version, now)
+            case Kind.BATCH:
+                return self._batch(event, identity, now)
+            case Kind.TURN_END | Kind.SESSION_END:
+                return self._boundary(event, identity, now)
+            case Kind.PROMPT:
+                return self._prompt(event, identity, now)
+            case _:
+                return [self._lifecycle(event, identity, now)]
 
     def expire(self, now: Instant) -> list[Record]:
         """Expire every pending call whose window is over. Raises StoreError."""
@@ -107,10 +128,11 @@ class Results:
             self._store.promote(row, stored.seq, now)
             steps = Projection(Step(row.detection), Step(row.enforcement))
             self._chain_event(steps, identity, row.policy, stored.seq, now)
+            self._move_secrets(row, stored.seq, now)
             for path in known_paths(call, event.cwd):
                 # Knowledge comes from results: what the tool proved to have read or written is what
                 # later writes are compared with.
-                if (stamp := disk.view(path).stamp) is not None:
+                if (stamp := disk.stamp(path)) is not None:
                     key = self._keys.path(identity.session, path)
                     self._store.see_file(identity.session, key, stored.seq, msgspec.msgpack.encode(stamp))
             return [self._store.amend_record(msgspec.structs.replace(stored, step=stored.seq))]
@@ -125,6 +147,15 @@ class Results:
                 seq, identity.session, identity.call, policy, steps.detection, steps.enforcement, now
             )
             self._store.add_chain_event(row)
+
+    def _move_secrets(self, row: CallRow, seq: int, now: Instant) -> None:
+        """Apply what the proven call did to the files that hold secrets."""
+        if changes := held.read(row.flows):
+            database = self._store.database
+            files = held.recent(taints.held(database, row.session, row.policy), now)
+            kept, gone = held.after(changes, files, seq, now)
+            taints.release(database, row.session, gone)
+            taints.hold(database, row.session, row.policy, kept)
 
     def _batch(self, event: HookEvent, identity: Identity, now: Instant) -> list[Record]:
         """Every id the batch lists is over: what had no result of its own proves nothing."""
@@ -149,20 +180,45 @@ class Results:
         return self._store.call(identity.session, key)
 
     def _boundary(self, event: HookEvent, identity: Identity, now: Instant) -> list[Record]:
-        """A turn's end cuts its own agent's pending calls; a session's end cuts all and closes its steps."""
+        """A turn's end cuts its own agent's pending calls; a session's end cuts all and closes its steps.
+
+        INVARIANT (a boundary ends what was before it): the very same one again does nothing, and one of
+        a turn that another has replaced comes late and ends nothing of that other.
+        """
+        fingerprint = self._keys.content(event.fingerprint)
+        session = self._store.session(identity.session)
+        if session is not None and session.ended == fingerprint and session.ended_seq == session.last_seq:
+            return []
+        late = session is not None and self._is_replaced(event, session)
+        whole = event.event.cutoff == "session"
         record: BoundaryRecord = BoundaryRecord(
             **common(event, identity, self._policy.redaction, now.wall_ms),
-            scope="session" if event.event.cutoff == "session" else "turn",
+            scope="session" if whole else "turn",
+            late=late,
         )
         stored = self._keep(record, event, identity, now)
-        agent = None if record.scope == "session" else identity.agent
-        cut = self._store.cut_pending(
-            identity.session, agent, stored.seq, self._keys.content(event.fingerprint)
-        )
-        closed = self._store.close_session(identity.session, stored.seq) if record.scope == "session" else 0
+        if late:
+            return [stored]
+        agent = None if whole else identity.agent
+        cut = self._store.cut_pending(identity.session, agent, stored.seq, fingerprint)
+        closed = 0
+        if whole:
+            closed = self._store.close_session(identity.session, stored.seq)
+            if session is not None:
+                turns.end(self._store.database, identity.session, session.turn, stored.seq)
+        self._store.set_ended(identity.session, fingerprint, stored.seq)
         return [
             self._store.amend_record(msgspec.structs.replace(stored, pending_cut=cut, steps_closed=closed))
         ]
+
+    def _is_replaced(self, event: HookEvent, session: SessionRow) -> bool:
+        """Whether the main agent's event names a turn that another has come after."""
+        if event.agent or not event.turn:
+            return False
+        turn = self._keys.turn(event.connector, event.session, event.turn)
+        if turn == session.turn:
+            return False
+        return turns.is_over(self._store.database, session.session, turn, session.turn, session.first_seq)
 
     def _prompt(self, event: HookEvent, identity: Identity, now: Instant) -> list[Record]:
         """A prompt under a new turn id ends the turn before: an interrupt sends no event of its own."""
@@ -171,9 +227,10 @@ class Results:
             return [stored]
         session = self._store.session(identity.session)
         turn = self._keys.turn(event.connector, event.session, event.turn)
-        if session is None or session.turn == turn:
+        if session is None or session.turn == turn or self._is_replaced(event, session):
             return [stored]
         self._store.set_turn(identity.session, turn)
+        turns.end(self._store.database, identity.session, session.turn, stored.seq)
         if not session.turn:
             return [stored]
         cut = self._store.cut_pending(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, Protocol
 
 import trio
 
@@ -35,7 +35,13 @@ class Reader:
         self.bell.ring()
 
 
-async def stream_records(reader: Reader, watch: Watch, stored: Stored, hub: Hub) -> Refusal | None:
+class Kept(Stored, Protocol):
+    """What is stored, and the codes that are not."""
+
+    def with_codes(self, records: Sequence[Record]) -> list[Record]: ...
+
+
+async def stream_records(reader: Reader, watch: Watch, stored: Kept, hub: Hub) -> Refusal | None:
     """Send what the watch asks for. Returns when the stream is over; a Refusal tells of a reader's fault."""
     if isinstance(refusal := reader.session.next(), Refusal):  # it came together with the watch
         return refusal
@@ -57,12 +63,15 @@ async def stream_records(reader: Reader, watch: Watch, stored: Stored, hub: Hub)
     return refusal if isinstance(refusal, Refusal) else None
 
 
-async def _send_all(reader: Reader, watch: Watch, stored: Stored, hub: Hub) -> None:
+async def _send_all(reader: Reader, watch: Watch, stored: Kept, hub: Hub) -> None:
+    def told(records: list[Record]) -> list[Record]:
+        return stored.with_codes(records) if watch.codes else records
+
     replay = Replay(stored, watch)
     for page in replay.pages():
         if reader.ending:
             break
-        await _send(reader, page)
+        await _send(reader, told(page))
     cursor = replay.cursor
     if watch.follow:
         # No await between the last page and this: see Replay.pages.
@@ -71,7 +80,7 @@ async def _send_all(reader: Reader, watch: Watch, stored: Stored, hub: Hub) -> N
             while not reader.ending:
                 await reader.bell.wait()
                 while batch := subscription.take(_BATCH):
-                    await _send(reader, batch)
+                    await _send(reader, told(batch))
                     cursor = max(cursor, *(record.seq for record in batch))
         finally:
             hub.unsubscribe(subscription)

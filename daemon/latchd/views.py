@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Final
 
 from latch_contracts.connectors import CONNECTORS
 from latch_contracts.facts import Operation
-from latch_contracts.wire import VERSION, CallView
+from latch_contracts.wire import VERSION, CallView, SessionView
 from latchd.chains.catalogue import CHAINS, MOST_EVENTS, Step
+from latchd.chains.matching import Past, progress
 from latchd.keys import Keys, shown
 from latchd.redact import shown_id
-from latchd.store.store import CallRow, Store
+from latchd.store import taints
+from latchd.store.store import CallRow, SessionRow, Store
+from latchd.windows import Instant, age_ms
 
 _SESSIONS = 1000  # the most that one answer holds; 0 asks for as many
 _OPERATIONS = tuple(Operation)
 _LONGEST_ID: Final = 512  # bytes; no connector joins by a longer one
 # Ids come from models: one may be used without end, and an answer has to fit into a frame.
 _SHOWN: Final = 256
+_SORTED: Final = 4096  # calls of a session that are worth sorting to find its newest
 
 
 def operation_mask(operations: frozenset[Operation]) -> int:
@@ -41,27 +46,69 @@ def show(store: Store, keys: Keys, call_id: str) -> CallView:
 
 def sessions(store: Store, limit: int) -> list[dict[str, Any]]:
     """The latest sessions with their counts; ``session_key`` joins them to records."""
-    return [
-        {
-            "session_key": shown(row.session),
-            "connector": row.connector,
-            "first_ms": row.first_ms,
-            "last_ms": row.last_ms,
-            "last_seq": row.last_seq,
-            "closed_seq": row.closed_seq,
-            "counts": counts,
-            "chains": _begun(store, row.session),
+    limit = min(limit, _SESSIONS) if limit > 0 else _SESSIONS
+    return [_session(row, counts) for row, counts in store.sessions(limit)]
+
+
+def session(store: Store, keys: Keys, name: str, limit: int, now: Instant) -> SessionView:
+    """One session, by its id as the agent gave it or by what its key begins with."""
+    found = _sessions_of(store, keys, name)
+    if len(found) != 1:
+        return SessionView(VERSION, len(found))
+    row, counts = found[0]
+    many = sum(counts.values()) > _SORTED
+    calls = store.calls_of(row, max(1, min(limit, _SHOWN)), many=many)
+    return SessionView(
+        VERSION,
+        1,
+        _session(row, counts),
+        [_state(store, call) | {"age_ms": age_ms(call.opened, now)} for call in calls],
+        list(_progress(store, row, now)),
+        taints.count(store.database, row.session),
+    )
+
+
+def _sessions_of(store: Store, keys: Keys, name: str) -> list[tuple[SessionRow, dict[str, int]]]:
+    if not name or len(name.encode("utf-8", "replace")) > _LONGEST_ID:
+        return []
+    for connector in CONNECTORS:
+        if found := store.sessions_like(keys.session(connector, name), None):
+            return found
+    if len(name) > 64 or not set(name) <= set("0123456789abcdef"):
+        return []
+    return store.sessions_like(
+        bytes.fromhex(name[: len(name) // 2 * 2]), int(name[-1], 16) if len(name) % 2 else None
+    )
+
+
+def _session(row: SessionRow, counts: dict[str, int]) -> dict[str, Any]:
+    return {
+        "session_key": shown(row.session),
+        "connector": row.connector,
+        "first_ms": row.first_ms,
+        "last_ms": row.last_ms,
+        "last_seq": row.last_seq,
+        "closed_seq": row.closed_seq,
+        "counts": counts,
+        # whose first step it has proven in its open window, whatever the step's age
+        "chains": [chain.id for chain in CHAINS if Step(row.begun) & chain.first],
+    }
+
+
+def _progress(store: Store, row: SessionRow, now: Instant) -> Iterator[dict[str, Any]]:
+    """The chains that a call of now could complete, judged as the session's latest step was."""
+    events = store.chain_events(row.session, None, MOST_EVENTS)
+    events = [event for event in events if event.policy == events[-1].policy]
+    history = [Past(one.seq, Step(one.detection), Step(one.enforcement), one.at) for one in events]
+    for begun in progress(history, now):
+        yield {
+            "chain": begun.chain.id,
+            "step": begun.past.seq,
+            "exact": begun.exact,
+            "age_ms": age_ms(begun.past.at, now),
+            "window_ms": begun.chain.window_ms,
+            "events_left": begun.events_left,
         }
-        for row, counts in store.sessions(min(limit, _SESSIONS) if limit > 0 else _SESSIONS)
-    ]
-
-
-def _begun(store: Store, session: bytes) -> list[str]:
-    """The chains whose first step the session has proven in its open window, whatever its age."""
-    seen = Step(0)
-    for event in store.chain_events(session, None, MOST_EVENTS):
-        seen |= Step(event.detection)
-    return [chain.id for chain in CHAINS if seen & chain.first]
 
 
 def _state(store: Store, row: CallRow) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from latch_contracts.connectors.claudecode.settings import registered
 from latchd.guard.rules import RULES
 from latchd.lifecycle import TRANSITIONS, edges
 from latchd.policy import Policy, parse
+from latchd.rules.bundled import bundled
 
 INVARIANTS = REPOSITORY / "docs" / "invariants.md"
 PIN = re.compile(r"`(tests/[\w/.]+\.py)::(\w+)`")
@@ -137,6 +138,7 @@ def test_every_rule_named_in_a_document_is_there() -> None:
     areas = {rule.id.partition(".")[0] for rule in RULES}
     pattern = re.compile(rf"`((?:{'|'.join(sorted(areas))}|write|floor|participant)\.[a-z][a-z-]+)`")
     source = "".join(path.read_text("utf-8") for path in (REPOSITORY / "daemon").rglob("*.py"))
+    source += "".join(f'"{entry.rule.id}"' for entry in bundled())
     wrong = [
         f"{document.name}: {rule}"
         for document in DOCUMENTS

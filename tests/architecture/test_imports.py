@@ -46,16 +46,27 @@ FORBIDDEN: Final[dict[str, dict[str, str]]] = {
     "latchd.shell": dict.fromkeys(WORLD, PURE),
     "latchd.guard": dict.fromkeys(WORLD, PURE),
     "latchd.lifecycle": dict.fromkeys(WORLD, PURE),
+    "latchd.mounts": dict.fromkeys(WORLD, PURE),
+    "latchd.allowances": dict.fromkeys(WORLD, PURE),
     "latchd.ledger": dict.fromkeys(WORLD, PURE),
     "latchd.windows": dict.fromkeys(WORLD, PURE),
     "latchd.recording": dict.fromkeys(WORLD, PURE),
     "latchd.redact": dict.fromkeys(WORLD, PURE),
     "latchd.policy": dict.fromkeys(WORLD, PURE),
     "latchd.tool_facts": dict.fromkeys(WORLD, PURE),
+    "latchd.text": dict.fromkeys(WORLD, PURE) | {"latchd.guard": "text is told of and never judged"},
+    "latchd.passages": dict.fromkeys(WORLD, PURE),
     "latchd.files": dict.fromkeys(WORLD, PURE),
     "latchd.artifacts": dict.fromkeys(WORLD, PURE),
     "latchd.chains": dict.fromkeys(WORLD, PURE),
     "latchd.session": dict.fromkeys(WORLD, PURE),
+    **{
+        f"latchd.rules.{module}": dict.fromkeys(WORLD, PURE)
+        for module in (
+            "engine cel checked subset shapes patterns documents pack view fallback dispatch compiling "
+            "fixture generation lint schema"
+        ).split()
+    },
     "latchd.hub": dict.fromkeys(WORLD, "subscribers are queues of values; the rim waits for them"),
     "latchd.engine": {
         "trio": "the engine is plain synchronous code: no await inside a transaction",
@@ -68,9 +79,21 @@ FORBIDDEN: Final[dict[str, dict[str, str]]] = {
 ONLY: Final[dict[str, tuple[frozenset[str], str]]] = {
     "apsw": (frozenset({"latchd.store.database"}), "one place knows what SQLite does when it fails"),
     "tree_sitter": (frozenset({"latchd.shell.parse"}), "its nodes crash when walked or printed carelessly"),
+    "re2": (
+        frozenset({"latchd.text.patterns", "latchd.rules.patterns"}),
+        "a pattern is compiled with its bounds, or not at all",
+    ),
     "tree_sitter_bash": (
         frozenset({"latchd.shell.parse"}),
         "its nodes crash when walked or printed carelessly",
+    ),
+}
+
+ONLY |= {
+    "cel_expr_python": (frozenset({"latchd.rules.cel"}), "its errors look true: one place meets its traps"),
+    "re2": (
+        frozenset({"latchd.rules.patterns", "latchd.text.patterns"}),
+        "one place for packs and one for text say how large a pattern may grow",
     ),
 }
 
@@ -126,7 +149,7 @@ def test_a_sharp_library_has_one_importer(library: str) -> None:
 
 
 def test_the_client_imports_the_daemon_only_in_its_offline_commands() -> None:
-    offline = {"check", "facts", "explain", "policy", "chains", "offline"}
+    offline = {"check", "scan", "facts", "explain", "policy", "chains", "rules", "offline"}
     found = {
         module.rpartition(".")[2]
         for module, path in sources()

@@ -9,6 +9,7 @@ import sys
 import pytest
 
 from latch_client.cli import main
+from latch_client.doubts import ISSUES, STATUS
 from latch_client.draw import facts_lines
 from latch_client.paint import Paint
 from latch_contracts.facts import (
@@ -85,10 +86,10 @@ FACTS = ActionFacts(
 
 def test_the_drawing_has_a_block_for_each_command_and_what_flows() -> None:
     assert list(facts_lines(FACTS, Paint(coloured=False))) == [
-        "cwd     /home/dev/project",
-        "home    /home/dev",
-        "facts   complete",
-        "doubts  dynamic_word",
+        "cwd    /home/dev/project",
+        "home   /home/dev",
+        "facts  complete: every command that can run is listed",
+        "doubt  dynamic_word: what runs depends on a word that is known only when it runs",
         "",
         " 1  cat a\\x1b",
         "    runs  always",
@@ -121,6 +122,23 @@ def test_the_drawing_has_a_block_for_each_command_and_what_flows() -> None:
         "    /home/dev/project/a → stdin of 1",
         "    stdout of 2 → x.example",
     ]
+
+
+def test_words_are_drawn_as_they_would_be_typed_and_a_part_names_its_whole(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    code = main(["facts", "bash -c 'rm -r \"$x\" *.o'; echo $(curl a.example)"])
+    out = capsys.readouterr().out
+
+    assert code == 0
+    assert " 1  bash -c 'rm -r \"$x\" *.o'\n" in out
+    assert " 2  rm -r … *.o\n" in out
+    assert " 4  curl a.example\n    runs      always\n    part of   3\n" in out
+    assert "(a name; where it leads is not known)" in out
+
+
+def test_every_status_and_issue_has_words() -> None:
+    assert (set(STATUS), set(ISSUES)) == (set(Status), set(Issue))
 
 
 def test_facts_of_one_command_are_drawn(capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,6 +11,7 @@ from latch_client.paint import printable
 from latch_client.render_records import KINDS, line, when
 from latch_contracts.outcome import Outcome, State
 from latch_contracts.records import (
+    AllowanceRecord,
     BoundaryRecord,
     ConfigRecord,
     DenialRecord,
@@ -19,6 +20,7 @@ from latch_contracts.records import (
     GapRecord,
     HealthRecord,
     LifecycleRecord,
+    NoticeRecord,
     OutcomeRecord,
     Record,
     VerdictRecord,
@@ -26,6 +28,7 @@ from latch_contracts.records import (
 from latch_contracts.verdict import Action, Finding, Severity
 
 NOON = 43_200_000
+NOTICED = Finding("text.x", "text-secret", Severity.HIGH, "a token", surface="result.stdout", start=3, end=43)
 
 LINES: list[tuple[Record, str]] = [
     (
@@ -68,6 +71,14 @@ LINES: list[tuple[Record, str]] = [
         "12:00:00 · denial  call_1 refused by guard: fs.x",
     ),
     (
+        VerdictRecord(at_ms=NOON, action=Action.DENY, tool="Bash", rule="fs.x", code="K7QM-2XRD"),
+        "12:00:00 ✗ deny    Bash  fs.x  (`latchctl allow K7QM-2XRD` lets it pass once)",
+    ),
+    (
+        AllowanceRecord(at_ms=NOON, rule="fs.x", refused=3, until_ms=NOON, tool="Bash", head="rm -rf x"),
+        "12:00:00 ! allowed Bash  rm -rf x  once, fs.x refused it (record 3)",
+    ),
+    (
         OutcomeRecord(
             at_ms=NOON,
             call="call_1",
@@ -88,6 +99,15 @@ LINES: list[tuple[Record, str]] = [
             why="it changed",
         ),
         "12:00:00 ! result  a call without id unknown, no row → unknown, ALARM rewritten-input — it changed",
+    ),
+    (
+        NoticeRecord(at_ms=NOON, tool="Bash", findings=(NOTICED, NOTICED), unexamined=7),
+        "12:00:00 ! notice  Bash  text.x in result.stdout 3–43; text.x in result.stdout 3–43 "
+        "(7 bytes were not examined)",
+    ),
+    (
+        NoticeRecord(at_ms=NOON, tool="Read", unexamined=7),
+        "12:00:00 · notice  Read (7 bytes were not examined)",
     ),
     (
         BoundaryRecord(at_ms=NOON, scope="turn", pending_cut=1, steps_closed=2),

@@ -9,6 +9,7 @@ import pytest
 
 from latch_contracts.outcome import Outcome, State
 from latch_contracts.records import (
+    AllowanceRecord,
     BoundaryRecord,
     ConfigRecord,
     DenialRecord,
@@ -17,6 +18,7 @@ from latch_contracts.records import (
     GapRecord,
     HealthRecord,
     LifecycleRecord,
+    NoticeRecord,
     OutcomeRecord,
     Record,
     VerdictRecord,
@@ -24,6 +26,9 @@ from latch_contracts.records import (
 from latch_contracts.verdict import PASS, Action, Finding, Severity, Verdict
 
 FINDING: Final = Finding("fs.x", "destroy", Severity.CRITICAL, "it deletes `/`", command_id=1, target="/")
+NOTICED: Final = Finding(
+    "text.x", "text-secret", Severity.HIGH, "a token", surface="result.stdout", start=3, end=43
+)
 
 RECORDS: Final[list[Record]] = [
     VerdictRecord(
@@ -42,7 +47,9 @@ RECORDS: Final[list[Record]] = [
         state=State.DENIED,
     ),
     DenialRecord(rule="fs.x", participant="guard"),
+    AllowanceRecord(rule="fs.x", refused=3, until_ms=5, tool="Bash", head="rm -rf x"),
     OutcomeRecord(outcome=Outcome.SUCCEEDED, before=State.PENDING, after=State.SUCCEEDED, step=3),
+    NoticeRecord(tool="Bash", findings=(NOTICED,), examined=50),
     BoundaryRecord(scope="turn", pending_cut=2),
     ExpiryRecord(expired=1),
     LifecycleRecord(note="source startup"),
@@ -65,7 +72,9 @@ def test_every_kind_of_record_is_among_these_and_has_its_own_tag() -> None:
     assert tags == {
         "verdict",
         "denial",
+        "allowance",
         "outcome",
+        "notice",
         "boundary",
         "expiry",
         "lifecycle",

@@ -10,7 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from latch_contracts.errors import BadPayload
-from latch_contracts.strict_json import MAX_DEPTH, MAX_VALUES, as_array, as_object, loads
+from latch_contracts.strict_json import (
+    MAX_DEPTH,
+    MAX_VALUES,
+    MEMBER_WEIGHT,
+    as_array,
+    as_object,
+    loads,
+)
 
 
 def _nested(depth: int) -> bytes:
@@ -121,3 +128,76 @@ def test_too_many_values_are_refused_before_they_are_made(bomb: bytes) -> None:
 @pytest.mark.parametrize("text", ["a,[{" * MAX_VALUES, '\\",' * MAX_VALUES, "\\\\,\n" * MAX_VALUES])
 def test_marks_inside_a_text_are_no_values(text: str) -> None:
     assert loads(json.dumps({"content": text}).encode()) == {"content": text}
+
+
+def test_a_member_of_an_object_counts_for_more_than_a_value_of_a_list() -> None:
+    most = MAX_VALUES // MEMBER_WEIGHT - 2  # the payload's own member, and its two containers
+    members = {str(number): 1 for number in range(most)}
+
+    assert loads(json.dumps({"v": members}).encode()) == {"v": members}
+    with pytest.raises(BadPayload, match="a member of an object counting as 4"):
+        loads(json.dumps({"v": members | {"a": 1, "b": 1}}).encode())
+
+
+_PADDING = b"[" + b"1," * 3000 + b"1]"  # so many values that the other reader is asked
+_ODD = st.sampled_from(
+    [
+        *(b"1 -0 01 -0.0 0.1 1e22 1E-400 5e-324 1.7976931348623157e308 1e309 NaN true null [] {}".split()),
+        *(b"18446744073709551616", b"123456789.123456789123456789"),
+        *(
+            b'"\\ud83d\\ude00"',
+            b'"\\udc00"',
+            b'"\\\\"',
+            b'"a\\":{"',
+            b'"\x7f"',
+            b'"\t"',
+            b'"\xc3\xa9"',
+            b'"\xff"',
+        ),
+    ]
+)
+_JSON = st.recursive(
+    _ODD,
+    lambda inner: (
+        st.lists(inner, max_size=3).map(lambda parts: b"[" + b",".join(parts) + b"]")
+        | st.lists(
+            st.tuples(st.sampled_from([b'"a"', b'"\\u0061"', b'"b:\\""', b'""']), inner), max_size=3
+        ).map(lambda pairs: b"{" + b",".join(key + b":" + value for key, value in pairs) + b"}")
+    ),
+    max_leaves=12,
+)
+
+
+@given(value=_JSON)
+def test_small_and_large_payloads_are_read_alike(value: bytes) -> None:
+    """The input of a small proposal is compared with that of its large result."""
+    small, large = (_told(b'{"v":' + value + rest + b"}") for rest in (b"", b',"padding":' + _PADDING))
+
+    assert small == large
+
+
+def _told(payload: bytes) -> str:
+    """What is read, with its types; or what is wrong, wherever it is."""
+    try:
+        return repr(loads(payload)["v"])
+    except BadPayload as error:
+        return str(error)
+
+
+@given(value=_JSON)
+def test_a_key_that_comes_twice_is_never_read(value: bytes) -> None:
+    """Whatever else the text holds: what the standard reader sees twice is refused."""
+    doubled: list[str] = []
+
+    def pairs(found: list[tuple[str, Any]]) -> dict[str, Any]:
+        doubled.extend({key for key, _ in found} if len(dict(found)) < len(found) else ())
+        return dict(found)
+
+    payload = b'{"v":' + value + b"}"
+    try:
+        json.loads(payload, object_pairs_hook=pairs)
+    except ValueError:
+        doubled.append("")
+    if doubled:
+        with pytest.raises(BadPayload):
+            loads(payload)

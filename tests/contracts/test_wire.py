@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from latch_contracts import wire
 from latch_contracts.errors import BadMessage, WrongVersion
-from latch_contracts.records import GapRecord, VerdictRecord
+from latch_contracts.records import AllowanceRecord, GapRecord, VerdictRecord
 from latch_contracts.verdict import Action
 
 HOOK_SIDE: Final = [
@@ -20,19 +20,22 @@ HOOK_SIDE: Final = [
         wire.HookRequest(1, "claudecode", "", "2.1.332", "/home/dev", "t", b"\xff{}", probe=True),
         ["hook", 1, "claudecode", "", "2.1.332", "/home/dev", "t", b"\xff{}", True],
     ),
+    (wire.Allow(1, "K7QM-2XRD", "t"), ["allow?", 1, "K7QM-2XRD", "t"]),
     (wire.StatusRequest(1), ["status?", 1]),
 ]
 EVENT_SIDE: Final = [
     (
         wire.Watch(1, cursor=7, follow=False, kinds=["verdict"], connectors=["claudecode"], limit=3),
-        ["watch", 1, 7, False, ["verdict"], ["claudecode"], [], 3],
+        ["watch", 1, 7, False, ["verdict"], ["claudecode"], [], 3, False],
     ),
-    (wire.Show(1, "toolu_1"), ["show?", 1, "toolu_1"]),
+    (wire.Show(1, "toolu_1", codes=True), ["show?", 1, "toolu_1", True]),
     (wire.Sessions(1), ["sessions?", 1, 50]),
     (wire.StatusRequest(1), ["status?", 1]),
 ]
 ANSWERS: Final[list[wire.Answer]] = [
     wire.HookReply(1, 2, b"{}", b"no"),
+    wire.Allowed(1, "allowed", AllowanceRecord(rule="r", refused=3, until_ms=5)),
+    wire.Allowed(1, "no refused call has this code"),
     wire.Status(1, "0.1.0", 9, 1, "ok", [], "balanced", "ab", {"verdicts": 2**40}),
     wire.CallView(1, "toolu_1", [{"state": "pending"}], [VerdictRecord(action=Action.DENY, rule="r")]),
     wire.SessionList(1, [{"session": "s"}]),

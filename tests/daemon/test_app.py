@@ -33,6 +33,9 @@ from latchd import app
 from latchd.logs import Format, Level, Log
 from latchd.notify import Notifier
 from latchd.policy import Hook, Policy, PolicyError, Profile, fingerprint
+from latchd.rules.bundled import released
+from latchd.rules.generation import Generation
+from latchd.rules.standing import standing
 from latchd.sockets import bind
 
 pytestmark = pytest.mark.trio
@@ -56,6 +59,7 @@ class Bench:
             notifier=Notifier({"NOTIFY_SOCKET": str(root / "n")}, os.getpid()),
             log=Log(self.log, Format.HUMAN, Level.DEBUG),
             reload=self._reload,
+            rules=self._rules,
             version="0.0",
         )
 
@@ -78,6 +82,9 @@ class Bench:
     def token(self) -> str | None:
         path = Path(self.places.token)
         return path.read_text() if path.exists() else None
+
+    def _rules(self, policy: Policy) -> Generation:
+        return standing(policy, f"{self.places.config}/rules")
 
     def _reload(self) -> Policy:
         if isinstance(self.policy, PolicyError):
@@ -185,7 +192,11 @@ async def reload(bench: Bench, policy: Policy | PolicyError) -> list[Record]:
 
 async def test_a_hangup_reads_the_policy_again(bench: Bench) -> None:
     strict = Policy(profile=Profile.STRICT)
-    note = f"policy read again, profile strict, {fingerprint(strict).hex()[:16]}"
+    rules = released()
+    note = (
+        f"policy read again, profile strict, {fingerprint(strict).hex()[:16]}; "
+        f"{len(rules.entries)} rules, {rules.fingerprint.hex()[:16]}"
+    )
 
     assert await reload(bench, strict) == [LifecycleRecord(seq=2, note=note)]
     assert bench.engine.policy == strict
@@ -202,6 +213,61 @@ async def test_a_policy_that_can_not_be_used_is_refused_and_the_old_one_stays(be
         )
     ]
     assert bench.engine.policy == Policy()
+
+
+PACK = """version: 1
+category: mine
+rules:
+  - id: mine.deploy
+    title: a deployment is begun
+    severity: critical
+    confidence: 0.9
+    tags: [deployment]
+    programs: [deploytool]
+    expression: f.commands.exists(c, c.program == "deploytool")
+    pattern: ^deploytool
+    message: this deploys
+    instead: let the person do it
+    denies: [deploytool prod]
+    passes: [echo deploytool]
+"""
+
+
+async def test_rules_that_can_not_be_used_are_refused_with_file_and_line_and_the_old_ones_stay(
+    bench: Bench,
+) -> None:
+    rules = Path(bench.places.config) / "rules"
+    rules.mkdir()
+    pack = rules / "mine.yaml"
+    pack.write_text(PACK)
+    (told,) = app.reloaded(bench.parts)
+    standing_rules = bench.engine.rules
+    pack.write_text(PACK.replace("c.program ==", "c.programme =="))
+    why = (
+        f"the old rules stay: {pack}:10: `mine.deploy`: expression 1:23: `programme` is no field of a command"
+    )
+
+    assert isinstance(told, LifecycleRecord)
+    assert standing_rules.entry("mine.deploy") is not None
+    assert app.reloaded(bench.parts) == [
+        FaultRecord(seq=2, code="rules-refused", detail=why),
+        HealthRecord(seq=3, health="degraded", note=why),
+    ]
+    assert bench.engine.rules is standing_rules
+    assert bench.engine.degraded == {"rules": why}
+
+
+async def test_rules_that_are_mended_make_the_daemon_whole_again(bench: Bench) -> None:
+    rules = Path(bench.places.config) / "rules"
+    rules.mkdir()
+    (rules / "mine.yaml").write_text("version: 1\n")
+    app.reloaded(bench.parts)
+    (rules / "mine.yaml").write_text(PACK)
+    mended, read = app.reloaded(bench.parts)
+
+    assert mended == HealthRecord(seq=3, health="ok", note="the rules can be used again")
+    assert isinstance(read, LifecycleRecord)
+    assert bench.engine.degraded == {}
 
 
 async def test_the_token_comes_and_goes_with_the_policy_and_is_else_kept(bench: Bench) -> None:

@@ -34,6 +34,10 @@ def verdict(bench: Bench, command: str, call: str = "last", **members: str) -> V
     return only(bench.pre(command, call=call, **members), VerdictRecord)
 
 
+def chains_of(record: VerdictRecord) -> list[tuple[str, Disposition]]:
+    return [(one.rule, one.disposition) for one in record.findings if one.group == "chain"]
+
+
 def test_a_proven_first_step_refuses_the_second(bench: Bench) -> None:
     proven(bench, DISCOVER, "c1")
 
@@ -119,10 +123,8 @@ def test_a_matched_typed_denial_arms_the_bypass_chain_and_an_unmatched_one_only_
     bench.post("echo x", call="c1", hook_event_name="PermissionDenied", reason="no", tool_response=None)
     refused = verdict(bench, BYPASS, "b2")
 
-    assert (told.action, [(one.rule, one.disposition) for one in told.findings]) == (
-        Action.ALLOW,
-        [(DENIED_BYPASS, Disposition.DETECT)],
-    )
+    assert told.action is not Action.DENY
+    assert chains_of(told) == [(DENIED_BYPASS, Disposition.DETECT)]
     assert (refused.action, refused.rule) == (Action.DENY, DENIED_BYPASS)
 
 
@@ -143,7 +145,8 @@ def test_under_observe_a_chain_that_could_refuse_is_told(tmp_path: Path) -> None
 
     record = verdict(bench, ELEVATE)
 
-    assert (record.action, [one.rule for one in record.findings]) == (Action.ALLOW, [ELEVATION])
+    assert record.action is Action.ALLOW
+    assert chains_of(record) == [(ELEVATION, Disposition.DETECT)]
     bench.engine.close()
 
 

@@ -845,3 +845,18 @@ def test_under_observe_what_the_floor_finds_is_told_and_nothing_is_refused(tmp_p
         ["floor.bad-payload"],
         ["floor.project-policy"],
     ]
+
+
+def test_durability_follows_the_policy_while_the_daemon_runs(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[bool] = []
+
+    def sync(_: Database, *, full: bool) -> None:
+        synced.append(full)
+
+    monkeypatch.setattr(Database, "sync", sync)
+    for config in (b"durability = 'normal'", b""):
+        bench.engine.adopt(parse(config))
+
+    assert synced == [False, True]

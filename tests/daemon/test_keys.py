@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -83,3 +84,43 @@ def test_a_symlink_in_the_key_files_place_is_not_followed(tmp_path: Path) -> Non
 
     with pytest.raises(KeyFileError, match="Too many levels of symbolic links"):
         load_or_create(tmp_path / "latchd.key")
+
+
+def test_the_key_file_is_whole_and_private_at_every_moment_of_its_making(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "latchd.key"
+    real = os.link
+    seen: list[tuple[bool, int, int]] = []
+
+    def watched(source: Path, target: Path) -> None:
+        status = source.stat()
+        seen.append((path.exists(), status.st_mode & 0o777, status.st_size))
+        real(source, target)
+
+    monkeypatch.setattr(os, "link", watched)
+    old = os.umask(0)
+    try:
+        load_or_create(path)
+    finally:
+        os.umask(old)
+
+    assert seen == [(False, 0o600, KEY_BYTES)]
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_two_first_starts_end_with_one_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "latchd.key"
+    real = os.link
+
+    def late(source: Path, target: Path) -> None:
+        """Another daemon was first."""
+        Path(f"{target}.other").write_bytes(bytes(KEY_BYTES))
+        Path(f"{target}.other").chmod(0o600)
+        Path(f"{target}.other").rename(target)
+        real(source, target)
+
+    monkeypatch.setattr(os, "link", late)
+
+    assert load_or_create(path).session("a", "x") == Keys(bytes(KEY_BYTES)).session("a", "x")
+    assert [entry.name for entry in tmp_path.iterdir()] == ["latchd.key"]

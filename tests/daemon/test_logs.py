@@ -15,6 +15,7 @@ import trio
 
 from latch_contracts.outcome import Outcome
 from latch_contracts.records import (
+    AllowanceRecord,
     BoundaryRecord,
     ConfigRecord,
     DenialRecord,
@@ -23,11 +24,12 @@ from latch_contracts.records import (
     GapRecord,
     HealthRecord,
     LifecycleRecord,
+    NoticeRecord,
     OutcomeRecord,
     Record,
     VerdictRecord,
 )
-from latch_contracts.verdict import Action
+from latch_contracts.verdict import Action, Finding, Severity
 from latchd.hub import Hub
 from latchd.logs import Format, Level, Log, follow, human, level_of
 
@@ -43,17 +45,29 @@ DENY = VerdictRecord(
     rule="fs.delete-outside",
     reason="it removes the home directory",
 )
+NOTICED = Finding("text.x", "text-secret", Severity.HIGH, "a token", surface="result.stdout", start=3, end=43)
 SAMPLES: list[tuple[Record, Level, str]] = [
     (DENY, Level.WARNING, "deny    Bash  rm -rf ~  [fs.delete-outside]  it removes the home directory"),
     (VerdictRecord(action=Action.ASK, tool="Bash", head="x", rule="r"), Level.INFO, "ask     Bash  x  [r]"),
     (VerdictRecord(action=Action.ALLOW, tool="Read", head="/a"), Level.DEBUG, "allow   Read  /a"),
     (DenialRecord(call="c1", rule="r", participant="guard"), Level.DEBUG, "denial  c1  [r]  by guard"),
+    (
+        AllowanceRecord(rule="r", refused=3, until_ms=AT, tool="Bash", head="x"),
+        Level.WARNING,
+        "allowed once  Bash  x  [r]",
+    ),
     (OutcomeRecord(outcome=Outcome.SUCCEEDED, tool="Bash"), Level.DEBUG, "result  Bash  succeeded"),
     (
         OutcomeRecord(outcome=Outcome.SUCCEEDED, tool="Bash", alarm="denied-call-executed", why="w"),
         Level.WARNING,
         "result  Bash  succeeded  alarm denied-call-executed  w",
     ),
+    (
+        NoticeRecord(tool="Bash", findings=(NOTICED,), unexamined=9),
+        Level.INFO,
+        "notice  Bash  text.x in result.stdout  9 bytes not examined",
+    ),
+    (NoticeRecord(tool="Read", unexamined=9), Level.DEBUG, "notice  Read  9 bytes not examined"),
     (BoundaryRecord(scope="turn", pending_cut=2), Level.DEBUG, "end     turn  2 cut, 0 steps closed"),
     (ExpiryRecord(expired=3), Level.DEBUG, "expiry  3 expired"),
     (LifecycleRecord(event="SessionStart", note="n"), Level.DEBUG, "event   SessionStart  n"),

@@ -38,7 +38,14 @@ def test_an_allow_names_no_rule() -> None:
         "reason": "",
         "findings": [],
         "status": "complete",
+        "rules_evaluated": 1,
     }
+
+
+def test_what_a_call_merely_is_comes_as_a_note() -> None:
+    assert check_line({"command": "npm install left-pad"}, Policy())["notes"] == [
+        {"rule": "package.install", "severity": "low", "route": "semantic", "disposition": "detect"}
+    ]
 
 
 def test_the_profile_decides() -> None:

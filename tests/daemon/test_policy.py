@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from latch_contracts.verdict import Action, Severity
+from latchd.guard.groups import Group
 from latchd.policy import Fail, Network, Policy, PolicyError, Profile, fingerprint, parse, tighten
 
 FULL = b"""
@@ -67,6 +69,11 @@ def test_every_key_is_read() -> None:
         (b"pending_minutes = 0", "`pending_minutes` is 0, it must be 1 to 1440"),
         (b"pending_minutes = true", "`pending_minutes` is wrong: expected `int`, got `bool`"),
         (b"[records]\ndays = 99999", "`records.days` is 99999, it must be 1 to 3650"),
+        (b"[groups]\ndestroy = 'allow'", "`groups.destroy` can't be set: every profile answers it the same"),
+        (b"[groups]\nnothing = 'ask'", "`groups` has no key `nothing`"),
+        (b"[severities]\ngrave = 'ask'", "`severities` has no key `grave`"),
+        (b"[groups]\nnetwork = 'maybe'", "`groups[...]` is wrong: invalid enum value 'maybe'"),
+        (b"[rules]\ndisable = ['']", "`rules.disable` holds an empty entry"),
         (b"protected = ['']", "`protected` holds an empty entry"),
         (b"\xff", "the file is not UTF-8 at byte 0"),
         (b"a = ", "the file is not TOML: invalid value (at end of document)"),
@@ -147,6 +154,56 @@ def test_a_project_can_not_turn_a_refusal_fallback_into_an_allow() -> None:
     assert tighten(Policy(), b"ask_fallback = 'allow'").ask_fallback == "deny"
     assert tighten(parse(b"ask_fallback = 'allow'"), b"ask_fallback = 'deny'").ask_fallback == "deny"
     assert tighten(parse(b"ask_fallback = 'allow'"), b"").ask_fallback == "allow"
+
+
+def test_the_profile_answers_and_the_person_may_answer_otherwise() -> None:
+    policy = parse(b"[groups]\nnetwork = 'ask'\npackage = 'deny'\n[severities]\nhigh = 'deny'")
+
+    assert policy.answer(Group.NETWORK, Severity.LOW) is Action.ASK
+    assert policy.answer(Group.PACKAGE, Severity.LOW) is Action.DENY
+    assert policy.answer(Group.DESTROY, Severity.LOW) is Action.DENY
+    assert policy.answer(Group.BY_SEVERITY, Severity.HIGH) is Action.DENY
+    assert policy.answer(Group.BY_SEVERITY, Severity.MEDIUM) is Action.ALLOW
+
+
+def test_under_observe_every_answer_is_to_record() -> None:
+    policy = parse(b"profile = 'observe'\n[groups]\nnetwork = 'deny'\n[severities]\nlow = 'deny'")
+
+    assert {policy.answer(group, severity) for group in Group for severity in Severity} == {Action.ALLOW}
+
+
+@pytest.mark.parametrize(
+    ("severity", "balanced", "strict"),
+    [
+        (Severity.CRITICAL, Action.DENY, Action.DENY),
+        (Severity.HIGH, Action.ASK, Action.DENY),
+        (Severity.MEDIUM, Action.ALLOW, Action.DENY),
+        (Severity.LOW, Action.ALLOW, Action.ALLOW),
+    ],
+)
+def test_a_rule_of_no_group_is_answered_by_its_severity(
+    severity: Severity, balanced: Action, strict: Action
+) -> None:
+    answers = [
+        Policy(profile=profile).answer(Group.BY_SEVERITY, severity)
+        for profile in (Profile.BALANCED, Profile.STRICT)
+    ]
+
+    assert answers == [balanced, strict]
+
+
+def test_a_project_can_make_an_answer_stricter_and_not_laxer() -> None:
+    mine = parse(b"[groups]\nnetwork = 'ask'\n[severities]\nhigh = 'deny'")
+    project = b"[groups]\nnetwork = 'allow'\npackage = 'ask'\n[severities]\nhigh = 'allow'\nmedium = 'ask'"
+    policy = tighten(mine, project)
+
+    assert policy.groups == {Group.NETWORK: Action.ASK, Group.PACKAGE: Action.ASK}
+    assert policy.severities == {Severity.HIGH: Action.DENY, Severity.MEDIUM: Action.ASK}
+
+
+def test_a_project_can_not_switch_a_rule_off() -> None:
+    with pytest.raises(PolicyError, match="`rules` can't be set by a project"):
+        tighten(Policy(), b"[rules]\ndisable = ['db.loss']")
 
 
 def test_the_fingerprint_tells_policies_apart_and_nothing_else() -> None:

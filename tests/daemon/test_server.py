@@ -5,21 +5,26 @@ Watchers (latchd.streaming) are tested here too: they are nothing without a sock
 
 from __future__ import annotations
 
+import os
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 
+import msgspec
 import pytest
 import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
 from doubles import FakeEngine
 from latch_contracts.frames import FrameBuffer, pack
-from latch_contracts.records import FaultRecord, GapRecord, Record, VerdictRecord
+from latch_contracts.records import AllowanceRecord, FaultRecord, GapRecord, Record, VerdictRecord
 from latch_contracts.verdict import Action
 from latch_contracts.wire import (
     VERSION,
+    Allow,
+    Allowed,
     Answer,
+    CallView,
     End,
     EventSide,
     Fault,
@@ -495,23 +500,128 @@ async def test_the_event_socket_leaves_the_hooks_their_descriptors(
     nursery.cancel_scope.cancel()
 
 
-async def test_a_full_house_waits_at_the_door_and_comes_in_when_one_leaves(
+@pytest.fixture
+async def house(
     bench: Bench, nursery: trio.Nursery, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+) -> AsyncIterator[Callable[[], Awaitable[Peer]]]:
+    """A hook socket with one place; connects to it."""
     monkeypatch.setattr(server, "MAX_HOOKS", 1)
     bench.server = bench.make()
     path = str(tmp_path / "s")
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     listener.bind(path)
     listener.listen()
+
+    async def connect() -> Peer:
+        peer = bench.keep(await trio.open_unix_socket(path))
+        await wait_all_tasks_blocked()
+        return peer
+
     nursery.start_soon(trio.serve_listeners, bench.server.hook, [bench.server.hook_listener(listener)])
-    first, second = [bench.keep(await trio.open_unix_socket(path)) for _ in range(2)]
+    yield connect
+    nursery.cancel_scope.cancel()
+
+
+async def test_who_was_answered_and_stays_makes_room_at_once(
+    bench: Bench, house: Callable[[], Awaitable[Peer]], autojump_clock: MockClock
+) -> None:
+    first = await house()
     await first.send(call(b"1"))
     await first.receive()
+    second = await house()
     await second.send(call(b"2"))
-    await wait_all_tasks_blocked()
-    served = bench.engine.counters["requests"]
-    await first.stream.aclose()
 
-    assert (served, await second.receive()) == (1, reply(b"2"))
-    nursery.cancel_scope.cancel()
+    assert await second.receive() == reply(b"2")
+    assert (trio.current_time(), await first.receive()) == (0, None)
+    assert bench.engine.log == [verdict(1, "1"), verdict(2, "2")]
+
+
+@pytest.mark.parametrize(
+    ("sent", "seconds", "faults"),
+    [
+        (b"", server.SILENT_SECONDS, []),
+        (b"\0\0\0\x09abc", server.UNFINISHED_SECONDS, ["a connection ended inside a request"]),
+    ],
+    ids=["silent", "unfinished"],
+)
+async def test_who_is_slow_to_ask_makes_room_soon(
+    bench: Bench,
+    house: Callable[[], Awaitable[Peer]],
+    autojump_clock: MockClock,
+    sent: bytes,
+    seconds: float,
+    faults: list[str],
+) -> None:
+    slow = await house()
+    await slow.stream.send_all(sent)
+    for number in (b"1", b"2", b"3"):
+        hook = await house()
+        await hook.send(call(number))
+
+        assert await hook.receive() == reply(number)
+        await hook.stream.aclose()
+    assert (trio.current_time(), await slow.receive()) == (seconds, None)
+    assert [one.detail for one in bench.engine.log if isinstance(one, FaultRecord)] == faults
+    assert bench.server.counters["hurried"] >= 1
+
+
+async def test_nobody_is_hurried_while_there_is_room(bench: Bench, autojump_clock: MockClock) -> None:
+    silent, hook = bench.hook(), bench.hook()
+    await hook.send(call(b"1"))
+    await hook.receive()
+
+    assert await silent.receive() is None
+    assert trio.current_time() == READ_SECONDS
+
+
+async def test_between_two_heavy_requests_others_are_served(bench: Bench) -> None:
+    """However many heavy ones are ready: who comes waits for one of them at most."""
+    for round_ in range(4):
+        frame = pack(encode(call(b"%d" % round_ + b"x" * server.HEAVY_BYTES)))
+        heavy = [bench.hook() for _ in range(4)]
+        small = bench.hook()
+        for peer in heavy:
+            await peer.stream.send_all(frame[:-1])
+        await wait_all_tasks_blocked()
+        for peer in heavy:  # all at once: nothing runs between two of these
+            os.write(peer.stream.socket.fileno(), frame[-1:])
+        os.write(small.stream.socket.fileno(), pack(encode(call(b"small %d" % round_))))
+        for peer in (*heavy, small):
+            await peer.receive()
+
+    order = [len(one.call) < 20 for one in bench.engine.log if isinstance(one, VerdictRecord)]
+    assert [order[at : at + 5].index(True) <= 1 for at in range(0, 20, 5)] == [True] * 4
+
+
+async def test_a_code_is_taken_on_the_hook_socket_and_its_record_published(bench: Bench) -> None:
+    watcher, hook = bench.events(), bench.hook()
+    await watcher.send(Watch(VERSION))
+    await wait_all_tasks_blocked()
+    await hook.send(Allow(VERSION, "K7QM-2XRD", ""), Allow(VERSION, "", ""))
+    taken, refused = await hook.receive(), await hook.receive()
+
+    record = AllowanceRecord(seq=1, rule="r", refused=1, until_ms=2, head="K7QM-2XRD")
+    assert (taken, refused) == (Allowed(VERSION, "allowed", record), Allowed(VERSION, "no such code"))
+    told = fault(2, "allow-refused", "no such code")
+    assert [await watcher.receive() for _ in range(2)] == [Streamed(VERSION, one) for one in (record, told)]
+
+
+async def test_codes_are_told_to_who_asks_for_them(bench: Bench) -> None:
+    """In what is stored, in what follows and in the view of one call; and to nobody else."""
+    bench.engine.handle(call(b"1"))
+    asking, other, hook = bench.events(), bench.events(), bench.hook()
+    await asking.send(Watch(VERSION, cursor=0, codes=True))
+    await other.send(Watch(VERSION, cursor=0))
+    await wait_all_tasks_blocked()
+    await hook.send(call(b"2"))
+    told = [await asking.receive() for _ in range(2)]
+    untold = [await other.receive() for _ in range(2)]
+    show = bench.events()
+    await show.send(Show(VERSION, "1", codes=True), Show(VERSION, "1"))
+    views = [await show.receive() for _ in range(2)]
+
+    plain = [verdict(1, "1"), verdict(2, "2")]
+    coded = [msgspec.structs.replace(one, code=f"CODE-{one.seq}") for one in plain]
+    assert told == [Streamed(VERSION, one) for one in coded]
+    assert untold == [Streamed(VERSION, one) for one in plain]
+    assert views == [CallView(VERSION, "1", [], [one]) for one in (coded[0], plain[0])]

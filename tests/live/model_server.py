@@ -3,7 +3,8 @@
 Run as ``python -IS model_server.py CONTROL``; the port it took is its one line of stdout. Each
 request of the conversation is told on the Unix socket CONTROL, one JSON line with what the model
 is told, and the JSON line that comes back holds the content blocks of the next turn. Nothing is
-queued: the agent waits for as long as the test thinks. Standard library only.
+queued: the agent waits for as long as the test thinks. Every request is kept whole, one line each,
+in the file CONTROL.asked. Standard library only.
 """
 
 from __future__ import annotations
@@ -87,6 +88,8 @@ class Messages(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        with open(f"{CONTROL}.asked", "a", encoding="utf-8") as asked:  # noqa: PTH123 (no pathlib here)
+            asked.write(json.dumps(body) + "\n")
         if self.path.partition("?")[0] != "/v1/messages":
             self.send_error(404)
             return

@@ -1,198 +1,104 @@
-"""`latchctl bench`: what latchd costs on this machine, as ratios measured in one run.
+"""`latchctl bench`: what latchd costs on this machine, and how much of what people write it understands.
 
-A private daemon with fresh state is asked; nothing it judges is run. Wall times swing with the
-machine's load, so every figure stands beside a floor that was timed in turn with it.
+Wall times swing with the machine's load, so every figure stands beside one that was timed in turn with it.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
-import os
-import socket
-import statistics
-import sys
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 
 from latch_client import private
+from latch_client.benches import calls, facts
+from latch_client.benches.times import Times
 from latch_client.errors import DONE
 from latch_client.output import print_json, with_json
 from latch_client.subparsers import Subparsers
-from latch_contracts.frames import FrameBuffer, pack
-from latch_contracts.wire import VERSION, HookRequest, decode_answer, encode
 
-HOOK_BAR: Final = 1.35  # whole hook over the interpreter's own start
-_COMMANDS: Final = (
-    "git status --short",
-    "ls -la src && cat README.md",
-    "grep -rn 'def main' --include='*.py' . | head -20",
-    'for f in *.txt; do wc -l "$f"; done',
-    "cd build && cmake .. -DCMAKE_BUILD_TYPE=Release && make -j4 2>&1 | tail -50",
-)
-
-
-class Times(msgspec.Struct, frozen=True):
-    """Wall times in milliseconds."""
-
-    minimum: float
-    median: float
-    p99: float
-
-    @classmethod
-    def of(cls, seconds: Sequence[float]) -> Times:
-        ordered = sorted(1000 * one for one in seconds)
-        return cls(
-            ordered[0], statistics.median(ordered), ordered[min(len(ordered) - 1, len(ordered) * 99 // 100)]
-        )
+_PARTS = ("facts", "calls")
 
 
 def add(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser(
         "bench",
         help="measure what latchd costs on this machine",
-        description="Measure a whole hook call and a decision against a private daemon, each beside a floor "
-        "that is timed in turn with it.",
+        description="Count the commands whose facts are complete and time their analysis; then measure a "
+        "whole hook call and a decision against a private daemon, each beside a floor that is timed in turn.",
     )
     parser.add_argument("--runs", type=int, default=30, metavar="N", help="whole-hook runs (default 30)")
     parser.add_argument("--decisions", type=int, default=1000, metavar="N", help="decisions (default 1000)")
+    parser.add_argument(
+        "--corpus",
+        type=Path,
+        metavar="FILE",
+        help='JSONL with a "command" in each line (default: a set of our own)',
+    )
+    parser.add_argument("--only", choices=_PARTS, help="measure one part alone")
     with_json(parser)
     parser.set_defaults(func=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    with private.daemon() as daemon:
-        figures = measure(daemon, max(3, arguments.runs), max(10, arguments.decisions))
+    figures: dict[str, Any] = {}
+    if arguments.only != "calls":
+        figures["facts"] = facts.measure(facts.commands(arguments.corpus))
+        figures["hostile"] = facts.measure_hostile()
+    if arguments.only != "facts":
+        with private.daemon() as daemon:
+            figures["calls"] = calls.measure(daemon, max(3, arguments.runs), max(10, arguments.decisions))
     if arguments.json:
         print_json(msgspec.to_builtins(figures))
-    else:
-        print("\n".join(_lines(figures)))
+        return DONE
+    lines = [
+        *(_facts(figures["facts"]) if "facts" in figures else ()),
+        *(_hostile(figures["hostile"]) if "hostile" in figures else ()),
+        *(_calls(figures["calls"]) if "calls" in figures else ()),
+    ]
+    print("\n".join(lines))
     return DONE
 
 
-def measure(daemon: private.Private, runs: int, decisions: int) -> dict[str, Any]:
-    """All figures; ``hook_ratio`` and ``decision_ratio`` are over the floor of the same run."""
-    interpreter = [sys.executable, "-I", "-S", "-c", "pass"]
-    floors: list[float] = []
-    hooks: list[float] = []
-    for number in range(runs):  # interleaved, so that the machine's moods meet both alike
-        payload = _payload(
-            2 * 10**6 + number, _COMMANDS[0]
-        )  # a new call each time: a replay would be cheaper
-        floors.append(_process(interpreter, daemon.environ, payload))
-        hooks.append(_process(daemon.hook_argv, daemon.environ, payload))
-    # Unequal ids and sessions, so that every answer is a fresh decision with a record of its own.
-    asked = _timed(
-        decisions, lambda number: _ask(daemon, _payload(number + 1, _COMMANDS[number % len(_COMMANDS)]))
-    )
-    long = "echo " + " ".join(f"word{n}" for n in range(500))
-    asked_long = _timed(
-        max(10, decisions // 5), lambda number: _ask(daemon, _payload(10**6 + number, long[:4096]))
-    )
-    synced = _timed(min(decisions, 200), _synced(daemon.home / "floor"))
-    hook, floor = Times.of(hooks), Times.of(floors)
-    return {
-        "runs": runs,
-        "interpreter_ms": floor,
-        "hook_ms": hook,
-        "hook_ratio": round(hook.median / floor.median, 3),
-        "hook_ratio_of_minima": round(hook.minimum / floor.minimum, 3),
-        "hook_bar": HOOK_BAR,
-        "decisions": decisions,
-        "decision_ms": Times.of(asked),
-        "decision_4k_ms": Times.of(asked_long),
-        "append_and_fsync_ms": Times.of(synced),
-        "decisions_per_second": round(len(asked) / sum(asked)),
-    }
+def _facts(figures: dict[str, Any]) -> Iterator[str]:
+    count = figures["commands"]
+    complete = figures["statuses"].get("complete", 0)
+    share = f"{figures['complete_percent']:.2f} % complete"
+    yield f"facts of {count} commands: {share}, {count - complete} are not"
+    for issue, number in figures["issues"].items():
+        yield f"  {issue:34}{number:9}{100 * number / count:9.2f} %"
+    yield ""
+    yield from _table(("analyse one", figures["analyse_ms"]), ("parse it only", figures["parse_ms"]))
+    yield ""
 
 
-def _lines(figures: dict[str, Any]) -> list[str]:
-    rows = [
+def _hostile(figures: Sequence[dict[str, Any]]) -> Iterator[str]:
+    yield f"{'texts of 64 KiB made to be slow':36}{'ms':>9}"
+    for one in figures:
+        yield f"  {one['kind']:34}{one['ms']:9.1f}  {one['status']}"
+    yield ""
+
+
+def _calls(figures: dict[str, Any]) -> Iterator[str]:
+    yield from _table(
         ("interpreter alone (-I -S -c pass)", figures["interpreter_ms"]),
         ("whole hook, answer of the daemon", figures["hook_ms"]),
         ("decision with durable record", figures["decision_ms"]),
         ("the same, command of 4 KiB", figures["decision_4k_ms"]),
         ("floor: append 1 KiB and fsync", figures["append_and_fsync_ms"]),
-    ]
-    lines = [f"{'':36}{'min':>9}{'median':>9}{'p99':>9}  ms"]
-    lines += [f"{name:36}{one.minimum:9.2f}{one.median:9.2f}{one.p99:9.2f}" for name, one in rows]
-    return [
-        *lines,
-        "",
+    )
+    yield ""
+    yield (
         f"whole hook / interpreter: {figures['hook_ratio']:.2f} of medians, "
         f"{figures['hook_ratio_of_minima']:.2f} of minima (bar {figures['hook_bar']}), "
-        f"{figures['runs']} runs in turn",
-        f"one client, one call after another: {figures['decisions_per_second']} decisions a second",
-    ]
+        f"{figures['runs']} runs in turn"
+    )
+    yield f"one client, one call after another: {figures['decisions_per_second']} decisions a second"
 
 
-def _timed(count: int, step: Callable[[int], None]) -> list[float]:
-    seconds: list[float] = []
-    for number in range(count):
-        start = time.perf_counter()
-        step(number)
-        seconds.append(time.perf_counter() - start)
-    return seconds
-
-
-def _process(argv: list[str], environ: dict[str, str], stdin: bytes) -> float:
-    """Seconds from spawn to exit, as an agent would see them."""
-    read, write = os.pipe()
-    null = os.open(os.devnull, os.O_WRONLY)
-    try:
-        os.write(write, stdin)
-        os.close(write)
-        start = time.perf_counter()
-        actions = [
-            (os.POSIX_SPAWN_DUP2, read, 0),
-            (os.POSIX_SPAWN_DUP2, null, 1),
-            (os.POSIX_SPAWN_DUP2, null, 2),
-        ]
-        os.waitpid(os.posix_spawn(argv[0], argv, environ, file_actions=actions), 0)
-        return time.perf_counter() - start
-    finally:
-        os.close(read)
-        os.close(null)
-
-
-def _ask(daemon: private.Private, payload: bytes) -> None:
-    """One call as the shim makes it: connection, frame, answer."""
-    request = HookRequest(VERSION, "claudecode", "", "", "/", "", payload)
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
-        connection.settimeout(10)
-        connection.connect(daemon.places.hook_socket)
-        connection.sendall(pack(encode(request)))
-        buffer = FrameBuffer()
-        while (message := buffer.next()) is None:
-            buffer.feed(connection.recv(65536))
-    decode_answer(message)
-
-
-def _synced(path: Path) -> Callable[[int], None]:
-    """What any durable record costs here at least: one append and one fsync."""
-    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-
-    def step(_: int) -> None:
-        os.write(file, bytes(1024))
-        os.fsync(file)
-
-    return step
-
-
-def _payload(number: int, command: str) -> bytes:
-    return json.dumps(
-        {
-            "session_id": f"bench-{number % 100}",
-            "cwd": "/home/dev/project",
-            "prompt_id": "bench",
-            "permission_mode": "default",
-            "hook_event_name": "PreToolUse",
-            "tool_name": "Bash",
-            "tool_input": {"command": command, "description": "bench"},
-            "tool_use_id": f"call_{number}",
-        }
-    ).encode()
+def _table(*rows: tuple[str, Times]) -> Iterator[str]:
+    yield f"{'':36}{'min':>9}{'median':>9}{'mean':>9}{'p99':>9}  ms"
+    for name, one in rows:
+        yield f"{name:36}{one.minimum:9.2f}{one.median:9.2f}{one.mean:9.2f}{one.p99:9.2f}"

@@ -45,12 +45,13 @@ def add(subparsers: Subparsers) -> None:
 def run(arguments: argparse.Namespace) -> int:
     source = offline.chosen(arguments)
     policy = offline.policy_of(arguments)
+    rules = offline.rules_of(arguments, policy)
     given = offline.given(arguments)
 
     from latchd.offline import check_line
 
     def answer(row: dict[str, Any]) -> dict[str, Any]:
-        return check_line(given | row, policy, arguments.connector)
+        return check_line(given | row, policy, arguments.connector, rules)
 
     if source is not None:
         batch.run(source, answer)

@@ -40,6 +40,6 @@ def run(arguments: argparse.Namespace) -> int:
     elif arguments.json:
         print_json(answer({"id": None, "command": arguments.shell_command}))
     else:
-        facts, _ = judged(arguments.shell_command, given, offline.parsed(b"", ""))
-        print("\n".join(draw.facts_lines(facts, Paint(coloured=wanted(sys.stdout)))))
+        subject, _ = judged(arguments.shell_command, given, offline.parsed(b"", ""))
+        print("\n".join(draw.facts_lines(subject.facts, Paint(coloured=wanted(sys.stdout)))))
     return DONE

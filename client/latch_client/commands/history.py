@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import sys
 
-from latch_client import locate
+from latch_client import codes, locate
+from latch_client.codes import with_codes
 from latch_client.errors import DONE
 from latch_client.link import stored
 from latch_client.output import print_json, with_json
@@ -27,6 +28,7 @@ def add(subparsers: Subparsers) -> None:
         "--since", type=count, default=0, metavar="SEQ", help="only records after this sequence"
     )
     with_filters(parser)
+    with_codes(parser)
     with_json(parser)
     parser.set_defaults(func=run)
 
@@ -84,6 +86,7 @@ def watch(arguments: argparse.Namespace, *, cursor: int, follow: bool, limit: in
         connectors=arguments.connector,
         actions=arguments.action,
         limit=limit,
+        codes=codes.wanted(arguments),
     )
 
 

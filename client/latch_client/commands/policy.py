@@ -43,18 +43,31 @@ def add(subparsers: Subparsers) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from latchd.guard.groups import PROFILES, TITLES
+    from latch_contracts.verdict import Severity
+    from latchd.guard.groups import TITLES, Group
     from latchd.policy import fingerprint
 
     policy, sources = effective(Path(locate.places().config_file), arguments.project)
     policy = offline.with_profile(policy, arguments.profile)
     mark = fingerprint(policy).hex()[:_SHOWN_HEX]
-    answers = PROFILES[policy.profile]
+    groups = {group: policy.answer(group, Severity.HIGH) for group in Group if group is not Group.BY_SEVERITY}
+    severities = {severity: policy.answer(Group.BY_SEVERITY, severity) for severity in Severity}
     if arguments.json:
-        groups = {group.value: action.value for group, action in answers.items()}
-        print_json({"fingerprint": mark, "sources": sources, "policy": members(policy), "groups": groups})
+        print_json(
+            {
+                "fingerprint": mark,
+                "sources": sources,
+                "policy": members(policy),
+                "groups": groups,
+                "severities": severities,
+            }
+        )
     else:
-        rows = [(action.value, group.value, TITLES[group]) for group, action in answers.items()]
+        rows = [(action.value, group.value, TITLES[group]) for group, action in groups.items()]
+        rows += [
+            (action.value, f"severity {severity.value}", "a rule of a pack that names no group")
+            for severity, action in reversed(severities.items())
+        ]
         print("\n".join(lines(policy, mark, sources, rows)))
     return DONE
 

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
 
-from latch_client import locate
+from latch_client import hook_token, locate
 from latch_client.errors import DONE, CommandError, UsageError
 from latch_client.link import ask, stored
 from latch_client.output import print_json, with_json
@@ -20,8 +18,6 @@ from latch_contracts.frames import MAX_FRAME
 from latch_contracts.places import Places
 from latch_contracts.records import VerdictRecord
 from latch_contracts.wire import VERSION, HookReply, HookRequest, Watch
-
-_MAX_TOKEN: Final = 4096
 
 
 def add(subparsers: Subparsers) -> None:
@@ -85,22 +81,10 @@ def _request(arguments: argparse.Namespace, places: Places, payload: bytes) -> H
         event=arguments.event,
         agent_version="",
         cwd=str(Path.cwd()),
-        token=_token(places.token),
+        token=hook_token.content(places.token),
         payload=payload,
         probe=True,
     )
-
-
-def _token(path: str) -> str:
-    """What the shim would send: the content of the token file, "" without one."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
-    except FileNotFoundError:
-        return ""
-    try:
-        return os.read(descriptor, _MAX_TOKEN).strip().decode("ascii", "replace")
-    finally:
-        os.close(descriptor)
 
 
 def _verdict(places: Places, connector: str, cursor: int) -> VerdictRecord | None:

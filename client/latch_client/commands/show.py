@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping
 from datetime import tzinfo
 from typing import Any, Final
 
-from latch_client import locate
+from latch_client import codes, locate
+from latch_client.codes import with_codes
 from latch_client.errors import DONE, CommandError
 from latch_client.link import ask
 from latch_client.output import print_json, table, with_json
@@ -27,12 +28,15 @@ def add(subparsers: Subparsers) -> None:
         description="Where a call stands and every record that names it, over all sessions.",
     )
     parser.add_argument("call_id", metavar="CALL-ID", help="the call id, as the agent gave it")
+    with_codes(parser)
     with_json(parser)
     parser.set_defaults(func=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    view = ask(locate.places().events_socket, Show(VERSION, arguments.call_id), CallView)
+    view = ask(
+        locate.places().events_socket, Show(VERSION, arguments.call_id, codes.wanted(arguments)), CallView
+    )
     if not view.states and not view.records:
         raise CommandError(f"nothing is known of call `{arguments.call_id[:_SHOWN]}`")
     if arguments.json:

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 
 from latch_client import locate
+from latch_client.codes import with_codes
 from latch_client.commands.history import count, watch, with_filters
 from latch_client.errors import DONE
 from latch_client.link import LinkClosed, followed, stored
@@ -29,6 +30,7 @@ def add(subparsers: Subparsers) -> None:
     start.add_argument("-n", type=count, default=10, metavar="N", help="begin with the newest N (default 10)")
     parser.add_argument("--no-follow", action="store_true", help="end at the newest record")
     with_filters(parser)
+    with_codes(parser)
     with_json(parser)
     parser.set_defaults(func=run)
 

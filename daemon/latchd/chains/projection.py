@@ -13,40 +13,39 @@ from typing import Final
 import msgspec
 
 from latch_contracts.facts import (
-    Access,
     ActionFacts,
     Command,
     Effect,
     End,
     NetAction,
-    NetworkFact,
     Operation,
     Reach,
-    Scope,
 )
 from latchd.chains.catalogue import DETECTION_ONLY, NOTHING, SECOND_STEPS, Step
-from latchd.guard.places import credential
+from latchd.chains.content import NO_FLOWS, Flows
+from latchd.chains.sources import is_external, of_path, of_program, read_paths
+from latchd.chains.taint import flows
 
-# Programs whose credential reads are a secrets manager's. Printers of other credentials (a login
-# token, a key ring) are no managed secret.
-_SECRET_MANAGERS: Final = frozenset(
-    "aws gcloud az vault bao op bw doppler infisical chamber conjur akeyless sops lpass".split()
-)
 _SHELLS: Final = frozenset("sh bash dash zsh ksh mksh fish csh tcsh ash".split())
 _RAISERS: Final = frozenset("sudo doas su pkexec runuser".split())
 _SYSTEM_ROOTS: Final = ("/", "/usr", "/bin", "/sbin", "/opt", "/usr/bin", "/usr/sbin", "/usr/local")
 _RUNTIME_SOCKETS: Final = ("docker.sock", "containerd.sock", "podman.sock", "crio.sock")
-_TOKEN_ROOTS: Final = ("/var/run/secrets/", "/run/secrets/kubernetes.io/")
 
 
 class Projection(msgspec.Struct, frozen=True):
-    """``enforcement`` is always a part of ``detection``."""
+    """``enforcement`` is always a part of ``detection``. ``flows``: what it moves between files and out."""
 
     detection: Step = NOTHING
     enforcement: Step = NOTHING
+    flows: Flows = NO_FLOWS
 
-    def only(self, steps: Step) -> Projection:
-        return Projection(self.detection & steps, self.enforcement & steps)
+    def with_script(self, inner: Projection, *, sure: bool) -> Projection:
+        """With the steps of a script the call runs; only one that is sure to run may enforce."""
+        return Projection(
+            self.detection | inner.detection,
+            self.enforcement | (inner.enforcement if sure else NOTHING),
+            self.flows.joined(inner.flows, sure=sure),
+        )
 
 
 def project(facts: ActionFacts) -> Projection:
@@ -59,7 +58,8 @@ def project(facts: ActionFacts) -> Projection:
             seen |= step
             if command.reach is Reach.ALWAYS or step in SECOND_STEPS:
                 exact |= step
-    return Projection(seen, exact & ~DETECTION_ONLY if facts.enforcement_eligible else NOTHING)
+    enforcing = exact & ~DETECTION_ONLY if facts.enforcement_eligible else NOTHING
+    return Projection(seen, enforcing, flows(facts))
 
 
 def denied(*, matched: bool) -> Projection:
@@ -74,13 +74,11 @@ def _steps(facts: ActionFacts, command: Command) -> Iterator[Step]:
         yield Step.PRIVILEGE_DISCOVERY
     if _elevates(facts, command):
         yield Step.PRIVILEGE_ELEVATION
-    if Operation.CREDENTIAL_READ in command.operations and command.program in _SECRET_MANAGERS:
-        yield Step.SECRET_MANAGER_READ
-    for path in _read_paths(facts, command):
-        if path.startswith(_TOKEN_ROOTS):
-            yield Step.IDENTITY_READ
-        if credential(path, facts.home):
-            yield Step.SECRET_READ
+    if step := of_program(command):
+        yield step
+    for path in read_paths(facts, command):
+        # each step by itself: what may enforce is decided step by step
+        yield from of_path(path, facts.home)
     if _sends_out(facts, command):
         yield Step.EGRESS
     if Operation.WORKLOAD_EXEC in command.operations:
@@ -153,19 +151,6 @@ def _sends_out(facts: ActionFacts, command: Command) -> bool:
         fact.command_id == command.id and fact.action is NetAction.UPLOAD and is_external(fact)
         for fact in facts.network
     )
-
-
-def is_external(fact: NetworkFact) -> bool:
-    """A public address, or a name that is not this machine's own. A peer that is not known is none."""
-    if fact.scope is Scope.PUBLIC:
-        return True
-    return fact.scope is Scope.UNKNOWN and bool(fact.host) and not fact.expands
-
-
-def _read_paths(facts: ActionFacts, command: Command) -> Iterator[str]:
-    for fact in facts.paths:
-        if fact.command_id == command.id and fact.access is Access.READ and fact.resolved:
-            yield fact.resolved
 
 
 def _touched(facts: ActionFacts, command: Command) -> Iterator[str]:

@@ -33,6 +33,7 @@ _CODE_OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
     | {"php": "-r", "lua": "-e"}
 )
 _MAX_SCRIPTS: Final = 16
+_MAX_VALUES: Final = 8
 _LINES: Final = ("command", "cmd", "commandLine", "command_line", "shell_command", "bash_command")
 _SHELLS: Final = frozenset("sh bash dash zsh ksh source .".split())
 _WRITERS: Final = frozenset(("cat", "tee", "echo", "printf"))
@@ -45,6 +46,7 @@ def embedded(subject: Subject) -> Iterator[tuple[int, Subject]]:
         yield from _command_lines(subject)
         return
     text = subject.text
+    yield from _misplaced(subject)
     if "<<" not in text and not _writes_and_runs(subject):
         return
     found = tuple(documents(text)) if "<<" in text else ()
@@ -57,9 +59,60 @@ def embedded(subject: Subject) -> Iterator[tuple[int, Subject]]:
         for program, command in readers.items():
             if document.feeds(program):
                 yield from _made(subject, command, program, document.body)
+                if _SHELL_TEXT.match(document.body) and subject.event.call is not None:
+                    yield command.id, _shell(subject, subject.event.call, document.body)
                 break
     for command, program, body in itertools.islice(_scripts(subject, found), _MAX_SCRIPTS):
         yield from _made(subject, command, program, body)
+
+
+# They join their words with blanks and give the whole to a shell, so that quotes are lost on the way.
+_JOINERS: Final = frozenset(("watch", "parallel"))
+_PLACES: Final = re.compile(r"\{[\d#%./+-]{0,4}\}")
+_SHELL_TEXT: Final = re.compile(
+    r"\s{0,64}(?:sudo\s{1,8})?(?:rm|rmdir|unlink|shred|dd|mkfs|git|find|chmod|chown|mv)\s{1,8}[^=(]", re.ASCII
+)
+
+
+def _misplaced(subject: Subject) -> Iterator[tuple[int, Subject]]:
+    """Shell text where none is run as it stands, but where somebody meant it to be.
+
+    A command that is quoted as one word, a shell's program behind `watch` or `parallel`, `rm` as the program
+    of another language: it fails or does less than it says, until the next attempt gets the quoting right.
+    """
+    call = subject.event.call
+    if call is None:
+        return
+    for command in subject.acting():
+        for text in _meant(command):
+            if len(text) <= _MAX_BODY:
+                yield command.id, _shell(subject, call, text)
+
+
+def _meant(command: Command) -> Iterator[str]:
+    words = command.argv
+    if any(mark in command.executable for mark in " \n\t") and "\0" not in command.executable:
+        yield " ".join(command.executable.split())
+    if command.program in _JOINERS:
+        yield from _joined(words)
+    if "inline-code" in command.details and _language(command.program):
+        for word in words[1:]:
+            code = word.partition("=")[2] if word.startswith("--") else word
+            if _SHELL_TEXT.match(code):
+                yield code
+
+
+def _joined(words: tuple[str, ...]) -> Iterator[str]:
+    """The program that `-c` was meant to have, with each value that is put into it, and its arguments."""
+    end = next((at for at, word in enumerate(words) if word.startswith(":::")), len(words))
+    values = words[end + 1 :] if words[end : end + 1] == (":::",) else ()
+    known = [shlex.quote(value) for value in values[:_MAX_VALUES] if not value.startswith(":::")]
+    for at, word in enumerate(words[2:end], 2):
+        if words[at - 1].startswith("-") and words[at - 1].endswith("c") and " " in word:
+            for value in known or ['"$X"']:
+                yield value.join(_PLACES.split(word))
+            yield shlex.join(words[at + 2 : end])
+            return
 
 
 def _language(program: str) -> str:

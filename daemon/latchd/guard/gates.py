@@ -15,10 +15,11 @@ from latch_contracts.verdict import Severity
 from latchd.files import Knowledge
 from latchd.guard.groups import Group
 from latchd.guard.paths import Place
-from latchd.guard.places import control_plane, credential, persistence, protected
+from latchd.guard.places import control_plane, credential, other_guard, persistence, protected
 from latchd.guard.rule import Hit, Rule
+from latchd.guard.settings import is_plain_setting
 from latchd.guard.subject import Subject
-from latchd.guard.targets import found_below, shown, where
+from latchd.guard.targets import found_below, is_elsewhere, shown, where
 
 _PROPOSE: Final = "write it in the project and let the person put it in place"
 _OUTSIDE: Final = frozenset((Place.OUTSIDE, Place.HOME, Place.SYSTEM, Place.ROOT, Place.DEVICE))
@@ -38,6 +39,8 @@ _LASTING: Final = frozenset(
 def _written(subject: Subject) -> Iterator[tuple[Command, PathFact]]:
     """Paths that are written, and those that a move or a patch takes away."""
     for command, fact in subject.touched(Access.WRITE, Access.APPEND, Access.DELETE):
+        if is_plain_setting(command):
+            continue  # no more is written than by any other `git config`
         leaves = Operation.MOVE in command.operations or command.kind is Kind.TOOL
         if fact.access is not Access.DELETE or leaves:
             yield command, fact
@@ -58,7 +61,7 @@ def _spellings(subject: Subject, fact: PathFact) -> Iterator[str]:
 
 def _outside(subject: Subject) -> Iterator[Hit]:
     for command, fact in (*_written(subject), *_changed_rights(subject)):
-        if fact.value.startswith(("/dev/tcp/", "/dev/udp/")):
+        if fact.value.startswith(("/dev/tcp/", "/dev/udp/")) or is_elsewhere(command):
             continue
         if not fact.resolved and command.kind is not Kind.TOOL:
             for below in found_below(subject, command) if "\0" in fact.value else ():
@@ -68,8 +71,24 @@ def _outside(subject: Subject) -> Iterator[Hit]:
         found = where(subject, fact)
         if fact.resolved in _SCRATCH_ROOTS and Operation.PERMISSION_CHANGE not in command.operations:
             continue  # a file that is put into /tmp is in scratch
+        # a named directory that a container is given may be written by it: nothing here shows that it is
+        mounts = (
+            Operation.CONTAINER_RUN in command.operations
+            and found is Place.OUTSIDE
+            and "/." not in fact.resolved
+        )
+        if mounts or (found in (Place.OUTSIDE, Place.HOME) and _is_slight(command, fact)):
+            continue
         if found in _OUTSIDE or (found is Place.DYNAMIC and command.kind is Kind.TOOL):
             yield _outside_hit(command, fact)
+
+
+def _is_slight(command: Command, fact: PathFact) -> bool:
+    """An empty directory, or the rights of one path that nobody gets more by: no content is touched."""
+    if command.program in _DIRECTORY_MAKERS:
+        return True
+    wide = {"world-writable", "set-id"} & set(command.details)
+    return fact.access is Access.METADATA and not (wide or fact.recursive or fact.globs)
 
 
 def _outside_hit(command: Command, fact: PathFact) -> Hit:
@@ -90,6 +109,20 @@ def _protected(subject: Subject) -> Iterator[Hit]:
                     shown(fact),
                     f"`{shown(fact)}` is protected by `{fragment}`",
                     "leave it as it is, or ask the person",
+                )
+                break
+
+
+def _other_guard(subject: Subject) -> Iterator[Hit]:
+    removed = subject.touched(Access.DELETE)
+    for command, fact in (*_written(subject), *_changed_rights(subject), *removed):
+        for path in _spellings(subject, fact):
+            if other_guard(path, subject.home):
+                yield Hit(
+                    command.id,
+                    shown(fact),
+                    f"`{shown(fact)}` is what another guard on this machine goes by",
+                    "let the person change it",
                 )
                 break
 
@@ -127,7 +160,8 @@ def _accounts(subject: Subject) -> Iterator[Hit]:
     """Users, groups and passwords of this machine; those of a container are its own affair."""
     for command in subject.acting():
         away = any(wrapper.executable.rpartition("/")[2] in _ELSEWHERE for wrapper in command.wrappers)
-        if Operation.ACCOUNT_CHANGE in command.operations and not away:
+        joins = command.program == "groupmems" and not {"-l", "--list"} & set(command.argv)
+        if (joins or Operation.ACCOUNT_CHANGE in command.operations) and not away:
             yield Hit(
                 command.id,
                 " ".join(command.argv[:2]).replace("\0", "$…")[:60],
@@ -205,8 +239,22 @@ GATES: Final = (
             "mv a ~/b",
             "sed -i s/a/b/ /home/dev/other/a",
             "find ~/x -name '*.md' -exec sed -i s/a/b/ {} +",
+            "chmod -R 755 ~/x",
+            "docker run -v /home/dev/other:/o alpine touch /o/a",
         ),
-        passes=("echo x > a", "tee /tmp/x", "cp a b", "cat ~/a", "ls > /dev/null", "scp host:/a.log /tmp/"),
+        passes=(
+            "mkdir -p ~/a/b",
+            "chmod 600 ~/notes",
+            "docker exec web touch /app/restart",
+            "docker run -v /home/dev/data:/data postgres",
+            "ssh host.example 'date > /srv/stamp'",
+            "echo x > a",
+            "tee /tmp/x",
+            "cp a b",
+            "cat ~/a",
+            "ls > /dev/null",
+            "scp host:/a.log /tmp/",
+        ),
     ),
     Rule(
         "write.protected",
@@ -216,6 +264,19 @@ GATES: Final = (
         _protected,
         denies=("echo x > .git/hooks/pre-commit", "cp a .git/config", "tee -a .git/info/attributes"),
         passes=("echo x > .gitignore", "cat .git/config", "git commit -m x"),
+    ),
+    Rule(
+        "write.other-guard",
+        "another guard's policy or state is changed",
+        Group.PROTECTED,
+        Severity.HIGH,
+        _other_guard,
+        denies=("echo x > ~/.defenseclaw/config.yaml", "rm -rf ~/.cc-safety-net"),
+        passes=(
+            "cat ~/.defenseclaw/config.yaml",
+            "tail ~/.cc-safety-net/logs/a.jsonl",
+            "echo x > docs/dcg.yaml",
+        ),
     ),
     Rule(
         "write.persistence",
@@ -246,8 +307,8 @@ GATES: Final = (
         Group.PERSISTENCE,
         Severity.HIGH,
         _accounts,
-        denies=("sudo usermod -aG sudo dev", "useradd x", "visudo"),
-        passes=("id dev", "getent passwd dev", "docker exec web useradd x"),
+        denies=("sudo usermod -aG sudo dev", "useradd x", "visudo", "groupmems -g wheel -a dev"),
+        passes=("id dev", "getent passwd dev", "docker exec web useradd x", "groupmems -g wheel -l"),
     ),
     Rule(
         "write.credential",

@@ -1,6 +1,7 @@
 """The closed list of what the guard speaks about, and what each profile does about it.
 
-A finding belongs to one group; the profile's table gives the action. No rule chooses its own action.
+A finding belongs to one group; the profile's table gives the action. No rule chooses its own action. A
+pack's rule that names no group is in `by-severity`, and its severity gives the action.
 """
 
 from __future__ import annotations
@@ -10,8 +11,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-from latch_contracts.verdict import Action
-from latchd.policy import Profile
+from latch_contracts.verdict import Action, Severity
+from latchd.profile import Profile
 
 
 class Group(enum.StrEnum):
@@ -34,8 +35,15 @@ class Group(enum.StrEnum):
     WRITE_OUTSIDE = "write-outside"
     PROTECTED = "protected"
     PERSISTENCE = "persistence"
+    UNUSUAL = "unusual"
+    NOTABLE = "notable"
     STALE = "stale"
     OVERWRITE_UNKNOWN = "overwrite-unknown"
+    BY_SEVERITY = "by-severity"
+
+
+# What the person's leave for one call does not cover: what keeps the guard in order and in place.
+NEVER_LIFTED: Final = frozenset((Group.FLOOR, Group.SELF_PROTECTION))
 
 
 TITLES: Final[Mapping[Group, str]] = MappingProxyType(
@@ -59,8 +67,11 @@ TITLES: Final[Mapping[Group, str]] = MappingProxyType(
         Group.WRITE_OUTSIDE: "a file outside the write roots is written",
         Group.PROTECTED: "a protected path is written",
         Group.PERSISTENCE: "something that runs later by itself is written",
+        Group.UNUSUAL: "something that work in a project seldom needs is done",
+        Group.NOTABLE: "something worth a look is done",
         Group.STALE: "a file changed since it was read",
         Group.OVERWRITE_UNKNOWN: "a file nobody read is replaced",
+        Group.BY_SEVERITY: "what a rule of a pack found, judged by its severity",
     }
 )
 
@@ -88,8 +99,11 @@ _ACTIONS: Final[Mapping[Group, tuple[Action, Action]]] = MappingProxyType(
         Group.WRITE_OUTSIDE: (_ASK, _DENY),
         Group.PROTECTED: (_DENY, _DENY),
         Group.PERSISTENCE: (_DENY, _DENY),
+        Group.UNUSUAL: (_ASK, _DENY),
+        Group.NOTABLE: (_ALLOW, _ASK),
         Group.STALE: (_DENY, _DENY),
         Group.OVERWRITE_UNKNOWN: (_ASK, _DENY),
+        Group.BY_SEVERITY: (_ALLOW, _ALLOW),  # what the table of severities does not answer
     }
 )
 
@@ -99,4 +113,25 @@ PROFILES: Final[Mapping[Profile, Mapping[Group, Action]]] = MappingProxyType(
         Profile.BALANCED: MappingProxyType({group: actions[0] for group, actions in _ACTIONS.items()}),
         Profile.STRICT: MappingProxyType({group: actions[1] for group, actions in _ACTIONS.items()}),
     }
+)
+
+# Severity -> action of rules in no group: (balanced, strict).
+_BY_SEVERITY: Final[Mapping[Severity, tuple[Action, Action]]] = MappingProxyType(
+    {
+        Severity.CRITICAL: (_DENY, _DENY),
+        Severity.HIGH: (_ASK, _DENY),
+        Severity.MEDIUM: (_ALLOW, _DENY),
+        Severity.LOW: (_ALLOW, _ALLOW),
+    }
+)
+SEVERITIES: Final[Mapping[Profile, Mapping[Severity, Action]]] = MappingProxyType(
+    {
+        Profile.OBSERVE: MappingProxyType(dict.fromkeys(Severity, Action.ALLOW)),
+        Profile.BALANCED: MappingProxyType({each: actions[0] for each, actions in _BY_SEVERITY.items()}),
+        Profile.STRICT: MappingProxyType({each: actions[1] for each, actions in _BY_SEVERITY.items()}),
+    }
+)
+# The groups whose action is a matter of taste: those in which the profiles differ. No other can be set.
+ADJUSTABLE: Final = frozenset(
+    group for group, (balanced, strict) in _ACTIONS.items() if balanced is not strict
 )

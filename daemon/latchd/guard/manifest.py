@@ -5,7 +5,7 @@ Analysis of text, rules and gates are libraries below the participants; none of 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
 import msgspec
@@ -14,8 +14,9 @@ from latch_contracts.verdict import Finding, Route
 from latchd.guard.embedded import embedded
 from latchd.guard.groups import Group
 from latchd.guard.rule import Rule
-from latchd.guard.rules import RULES, SELF_PROTECTION
 from latchd.guard.subject import Subject
+from latchd.rules.bundled import without
+from latchd.rules.generation import Catalogue, Generation
 
 NAMES: Final = ("self-protection", "guard")
 
@@ -27,14 +28,26 @@ class Participant(msgspec.Struct, frozen=True):
     decide: Callable[[Subject], tuple[Finding, ...]]
 
 
-def _deciding(rules: tuple[Rule, ...]) -> Callable[[Subject], tuple[Finding, ...]]:
-    def decide(subject: Subject) -> tuple[Finding, ...]:
-        return (*_found(rules, subject), *_inside(rules, subject))
-
-    return decide
+def _protecting(subject: Subject) -> tuple[Finding, ...]:
+    rules = _rules(subject)
+    return _decided(rules, rules.self_protection, subject)
 
 
-def _found(rules: tuple[Rule, ...], subject: Subject) -> Iterator[Finding]:
+def _guarding(subject: Subject) -> tuple[Finding, ...]:
+    rules = _rules(subject)
+    return _decided(rules, rules.guard, subject)
+
+
+def _rules(subject: Subject) -> Generation:
+    return subject.rules if subject.rules is not None else without(subject.policy.rules.disable)
+
+
+def _decided(rules: Generation, catalogue: Catalogue, subject: Subject) -> tuple[Finding, ...]:
+    found = _found(rules.worth_asking(catalogue, subject), subject)
+    return (*found, *_inside(rules, catalogue, subject))
+
+
+def _found(rules: Iterable[Rule], subject: Subject) -> Iterator[Finding]:
     return (finding for rule in rules for finding in rule.findings(subject))
 
 
@@ -42,17 +55,17 @@ def _found(rules: tuple[Rule, ...], subject: Subject) -> Iterator[Finding]:
 _OUTER_ONLY: Final = frozenset((Group.CANNOT_VOUCH, Group.CANNOT_VOUCH_DESTRUCTIVE))
 
 
-def _inside(rules: tuple[Rule, ...], subject: Subject) -> Iterator[Finding]:
+def _inside(rules: Generation, catalogue: Catalogue, subject: Subject) -> Iterator[Finding]:
     """What the same rules find in programs that stand in the text, as findings of what runs these."""
     for command_id, inner in embedded(subject):
-        judged = tuple(rule for rule in rules if rule.group not in _OUTER_ONLY)
-        for finding in _found(judged, inner):
+        asked = rules.worth_asking(catalogue, inner)
+        for finding in _found((rule for rule in asked if rule.group not in _OUTER_ONLY), inner):
             yield msgspec.structs.replace(finding, command_id=command_id, route=Route.FALLBACK)
 
 
 PARTICIPANTS: Final = (
-    Participant(name="self-protection", decide=_deciding(SELF_PROTECTION)),
-    Participant(name="guard", decide=_deciding(RULES)),
+    Participant(name="self-protection", decide=_protecting),
+    Participant(name="guard", decide=_guarding),
 )
 
 

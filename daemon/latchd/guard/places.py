@@ -32,7 +32,7 @@ CREDENTIAL_TREES: Final = patterns(
     ~/.mylogin.cnf
     ~/.mongorc.js ~/.s3cfg ~/.boto ~/.passwd-s3fs ~/.password-store ~/.gnupg ~/.local/share/keyrings
     ~/library/keychains ~/.local/share/kwalletd ~/.config/sops ~/.age ~/.step ~/.cloudflared
-    ~/.pulumi/credentials.json
+    ~/.pulumi/credentials.json ~/.config/pypoetry/auth.toml
     ~/.config/1password ~/.config/bitwarden* ~/.config/keybase ~/.electrum ~/.bitcoin/wallet*
     ~/.ethereum/keystore
     ~/.config/solana/id.json
@@ -77,7 +77,6 @@ CREDENTIAL_NAMES: Final = patterns(
     .env .env.* *.env .dev.vars .dev.vars.* .envrc .netrc _netrc .pgpass .git-credentials .htpasswd
     .vault-token .pypirc
     .databrickscfg .s3cfg .boto id_rsa* id_dsa* id_ecdsa* id_ed25519* *_rsa *_dsa *_ecdsa *_ed25519
-    credentials
     credentials.* credentials-* credentials_* secrets.json secrets.yml secrets.yaml secrets.toml secrets.env
     service-account*.json service_account*.json serviceaccount*.json *-service-account.json
     client_secret*.json
@@ -103,7 +102,10 @@ _EXEMPT_NAMES: Final = patterns(
 )
 _EXEMPT_TREES: Final = patterns(
     "~/.ssh/known_hosts* ~/.ssh/*.pub /etc/ssl/certs /usr/share /usr/lib/python* site-packages node_modules "
-    "/etc/ssh/ssh_host_*.pub"
+    "/etc/ssh/ssh_host_*.pub "
+    # what lies beside a workload's token: its namespace and the public certificate of its cluster
+    "/var/run/secrets/*/*/namespace /var/run/secrets/*/*/ca.crt "
+    "/run/secrets/*/*/namespace /run/secrets/*/*/ca.crt"
 )
 _FIXTURES: Final = frozenset(
     ("fixtures", "__fixtures__", "fixture", "testdata", "test-fixtures", "__mocks__", "mocks")
@@ -147,8 +149,17 @@ CONTROL_PLANES: Final = patterns(
     ~/.cursor/mcp.json ~/.cursor/cli-config.json .roo/mcp.json .pi/extensions .amp .gemini/settings.json
     .codex .cursor
     .opencode ~/.config/opencode ~/.codex ~/.cursor ~/.gemini ~/.openhands ~/.hermes
+    ~/.openclaw/openclaw.json ~/.openclaw/gateway.json
     """
 )
+# Guards of other makers: what they are told to hold, and by what they know what they saw.
+OTHER_GUARDS: Final = patterns(
+    """
+    ~/.defenseclaw ~/.cc-safety-net ~/.config/dcg ~/.config/tirith ~/.local/share/tirith ~/.dippy
+    ~/.config/dippy ~/.config/cupcake ~/.node9 ~/.agentsh ~/.config/agentsh
+    """
+)
+_GUARDS_TALK: Final = frozenset("log logs report reports export exports tui".split())
 # Where agents learn of their hooks: a write there can take the guard away.
 HOOK_FILES: Final = patterns(
     """
@@ -165,7 +176,8 @@ HOOK_FILES: Final = patterns(
 # The guard itself: config, state, sockets, units, the command names' own files.
 OWN: Final = patterns(
     """
-    ~/.config/latchd ~/.local/state/latchd /run/user/*/latchd ~/.config/systemd/user/latchd* .latchd.toml
+    ~/.config/latchd ~/.local/state/latchd /run/user/*/latchd ~/.config/systemd/user/latchd*
+    .latchd.toml .latchd
     ~/.config/systemd/user/*/latchd* latchd.db latchd.db-wal latchd.db-shm latchd.key latchd.lock
     site-packages/latch_client
     site-packages/latch_contracts site-packages/latchd
@@ -243,6 +255,13 @@ def hook_file(path: str, home: str) -> str:
 
 
 @functools.lru_cache(maxsize=_REMEMBERED)
+def other_guard(path: str, home: str) -> str:
+    """The pattern of another guard's policy or state; "" when it is none, or only what that guard tells."""
+    found = first_match(OTHER_GUARDS, path, home)
+    return found.text if found and not _GUARDS_TALK & set(components(path)) else ""
+
+
+@functools.lru_cache(maxsize=_REMEMBERED)
 def own(path: str, home: str) -> str:
     """The pattern of the guard's own files; "" when it is none."""
     found = first_match(OWN, path, home)
@@ -250,8 +269,10 @@ def own(path: str, home: str) -> str:
 
 
 def protected(path: str, home: str, fragments: tuple[str, ...]) -> str:
-    """The fragment by which a path is never written; "" when it may be."""
+    """The fragment by which a path is never written; "" when it may be. A sample of a hook runs never."""
     found = first_match(_protected_table(fragments), path, home)
+    if found and found.text == ".git" and components(path)[-3:-1] == (".git", "hooks"):
+        return "" if path.endswith(".sample") else found.text
     return found.text if found else ""
 
 

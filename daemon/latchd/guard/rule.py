@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator
 
 import msgspec
 
-from latch_contracts.verdict import Finding, Route, Severity
+from latch_contracts.verdict import Disposition, Finding, Route, Severity
 from latchd.guard.groups import Group
+from latchd.guard.needs import Needs
 from latchd.guard.subject import Subject
 
 
@@ -15,12 +16,16 @@ class Hit(msgspec.Struct, frozen=True):
     """One place where a rule applies.
 
     ``says`` is what is wrong and ``instead`` the way out, a sentence each: lower case, no stop.
+    ``route`` is the rule's own unless this hit came another way; a hit with ``disposition`` detect is
+    told and refuses nothing.
     """
 
     command_id: int
     target: str
     says: str
     instead: str
+    route: Route | None = None
+    disposition: Disposition = Disposition.ENFORCEABLE
 
 
 class Rule(msgspec.Struct, frozen=True):
@@ -28,7 +33,8 @@ class Rule(msgspec.Struct, frozen=True):
 
     ``denies`` are shell commands in which the rule must find something, ``passes`` such in which it
     must not; one test runs them all. ``check`` is pure and yields hits in the order of the segments.
-    ``route`` says whether facts prove what it finds, or a pattern over text.
+    ``route`` says whether facts prove what it finds, or a pattern over text. ``needs`` are the traits
+    without which it can find nothing; None = it is always asked.
     """
 
     id: str
@@ -39,6 +45,7 @@ class Rule(msgspec.Struct, frozen=True):
     denies: tuple[str, ...] = ()
     passes: tuple[str, ...] = ()
     route: Route = Route.SEMANTIC
+    needs: Needs | None = None
 
     def findings(self, subject: Subject) -> tuple[Finding, ...]:
         """What the rule finds, in segment order, each thing once."""
@@ -54,7 +61,8 @@ class Rule(msgspec.Struct, frozen=True):
                 reason=_reason(self.id, subject.segment(hit.command_id), hit),
                 command_id=hit.command_id,
                 target=hit.target,
-                route=self.route,
+                route=hit.route or self.route,
+                disposition=hit.disposition,
             )
             for hit in sorted(first.values(), key=lambda hit: (hit.command_id, hits.index(hit)))
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
@@ -11,19 +11,30 @@ from latch_contracts.contract import Surface
 from latch_contracts.events import HookEvent
 from latch_contracts.facts import Access, ActionFacts, Command, Effect, Kind, NetworkFact, PathFact
 from latchd.files import FileView
+from latchd.guard.work import Work
 from latchd.policy import Policy
 from latchd.redact import head
+
+if TYPE_CHECKING:
+    from latchd.rules.generation import Generation
 
 _SEGMENT_BYTES: Final = 72  # enough to find the place in one's own command
 
 
 class Subject(msgspec.Struct, frozen=True):
-    """``files`` holds views by resolved path; a path that nobody probed has none."""
+    """``files`` holds views by resolved path; a path that nobody probed has none.
+
+    ``rules`` is the generation that judges, whole from the first rule to the last; None = the rules of
+    this release. ``work`` is what judging costs, and the one part that changes.
+    """
 
     event: HookEvent
     facts: ActionFacts
     files: Mapping[str, FileView]
     policy: Policy
+    rules: Generation | None = None
+    work: Work = msgspec.field(default_factory=Work)
+    lifted: frozenset[str] = frozenset()  # rules that the person lets this one call break
 
     @property
     def home(self) -> str:

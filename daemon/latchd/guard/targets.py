@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Final
 
 import msgspec
 
 from latch_contracts.facts import (
     Access,
+    Argument,
     Command,
     Operation,
     PathFact,
 )
 from latchd.guard.paths import Place, place, place_of
 from latchd.guard.subject import Subject
+from latchd.shell.grammar.description import Context
+from latchd.shell.grammar.places import resolve
 
 _FILTERS: Final = frozenset(
     "-name -iname -path -ipath -wholename -regex -iregex -mtime -mmin -atime -ctime -newer -empty -size "
@@ -39,6 +43,11 @@ _SIEVES: Final = frozenset(
 def where(subject: Subject, fact: PathFact) -> Place:
     """The place a fact points at, by its text and, when the disk was asked, by where links lead."""
     roots = subject.roots()
+    elsewhere = _wrapped_directory(subject, fact)
+    if elsewhere is not None:
+        fact = msgspec.structs.replace(fact, resolved=elsewhere)
+        if not elsewhere:
+            return Place.DYNAMIC
     lexical = place(fact, subject.facts.cwd, roots, subject.home)
     if lexical is Place.DYNAMIC and _below_temporary(subject, fact):
         return Place.SCRATCH
@@ -54,7 +63,42 @@ def where(subject: Subject, fact: PathFact) -> Place:
     return max(lexical, real, key=_ORDER.index) if follows else lexical
 
 
+_DIRECTORIES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {"env": ("-C", "--chdir"), "genv": ("-C", "--chdir"), "sudo": ("-D", "--chdir")}
+)
+
+
+def _wrapped_directory(subject: Subject, fact: PathFact) -> str | None:
+    """Where a relative path lies below the directory that `env -C` or `sudo -D` goes to.
+
+    None when no wrapper goes anywhere; "" when it is not known where to.
+    """
+    command = subject.facts.command(fact.command_id)
+    if command is None or not command.wrappers or fact.value.startswith(("/", "~")):
+        return None
+    here = Context(cwd=subject.facts.cwd, home=subject.home)
+    if fact.resolved != resolve(Argument(value=fact.value), here):
+        return None  # the facts went there already
+    for wrapper in command.wrappers:
+        options = _DIRECTORIES.get(wrapper.executable.rpartition("/")[2], ())
+        for at, word in enumerate(wrapper.argv):
+            name, _, joined = word.partition("=")
+            if name not in options:
+                continue
+            directory = joined or (wrapper.argv[at + 1] if at + 1 < len(wrapper.argv) else "")
+            if "\0" in directory or "\0" in fact.value or not directory:
+                return ""
+            return resolve(Argument(value=f"{directory.rstrip('/')}/{fact.value}"), here)
+    return None
+
+
 _TEMPORARY: Final = ("$TMPDIR", "${TMPDIR}", "${TMPDIR:-/tmp}")
+# TMPDIR set for good: ahead of a command the assignment is that command's alone, and comes after its words
+# were expanded.
+_SETS: Final = re.compile(
+    r"(?:\b(?:export|declare|typeset|readonly|local|read|unset)\b[^;&|\n]{0,200}\bTMPDIR\b)"
+    r"|\bTMPDIR\+?=(?:'[^']{0,256}'|\"[^\"]{0,256}\"|[^\s;&|'\"]{1,256}){0,8}\s{0,16}(?:[;&|\n)]|\Z)"
+)
 
 
 def _below_temporary(subject: Subject, fact: PathFact) -> bool:
@@ -62,7 +106,7 @@ def _below_temporary(subject: Subject, fact: PathFact) -> bool:
     text = subject.text
     lead, _, rest = fact.value.partition("/")
     name = rest.partition("/")[0]
-    sane = lead == "\0" and name.strip(".*\0") and ".." not in rest.split("/") and "TMPDIR=" not in text
+    sane = lead == "\0" and name.strip(".*\0") and ".." not in rest.split("/") and not _SETS.search(text)
     return bool(sane) and any(f"{mark}/{name}" in text or f'{mark}"/{name}' in text for mark in _TEMPORARY)
 
 
@@ -210,6 +254,23 @@ def _filtered(command: Command) -> bool:
         command.program not in ("find", "gfind")
         or any(word in _FILTERS or word.startswith("-newer") for word in command.argv)
     )
+
+
+_CONTAINERS: Final = frozenset("docker podman nerdctl docker-compose kubectl oc".split())
+_MOUNTS: Final = ("-v", "--volume", "--mount")
+
+
+def is_contained(command: Command) -> bool:
+    """Whether a command runs inside a container that sees none of this machine's files by a mount."""
+    names = [wrapper.executable.rpartition("/")[2] for wrapper in command.wrappers]
+    mounted = any(word.startswith(_MOUNTS) for wrapper in command.wrappers for word in wrapper.argv)
+    return bool(_CONTAINERS & set(names)) and not mounted
+
+
+def is_elsewhere(command: Command) -> bool:
+    """Whether the paths of a command are those of a container or of another machine."""
+    remote = any(wrapper.executable.rpartition("/")[2] == "ssh" for wrapper in command.wrappers)
+    return remote or is_contained(command)
 
 
 def takes_all(fact: PathFact) -> bool:

@@ -8,23 +8,13 @@ from typing import Final
 import msgspec
 
 from latch_contracts.facts import Issue, Reach
+from latchd.shell.code_values import CODE_NAMES
 from latchd.shell.lex import Flag, Style, lex
 from latchd.shell.listing import Listing, Scope
-from latchd.shell.parse import Node, Program
+from latchd.shell.parse import Node, Program, from_bytes_view
 from latchd.shell.variables import Value, Variables
 from latchd.shell.words import assigned
 
-# A variable whose value a program of the line takes as a command.
-_CODE_NAMES: Final = frozenset(
-    {
-        "PROMPT_COMMAND", "PS0", "PS4", "GIT_SSH_COMMAND", "GIT_SSH", "GIT_PAGER", "GIT_EDITOR", "PAGER",
-        "EDITOR",
-        "VISUAL", "MANPAGER", "LESSOPEN", "LESSCLOSE", "BROWSER", "GIT_EXTERNAL_DIFF", "GIT_ASKPASS",
-        "SSH_ASKPASS",
-        "SUDO_ASKPASS", "GIT_SEQUENCE_EDITOR", "GIT_PROXY_COMMAND", "RSYNC_RSH", "TAR_OPTIONS", "MANOPT",
-        "FCEDIT",
-    }
-)  # fmt: skip
 _UNSEEN_CODE: Final = re.compile(r"(BASH_ENV|ENV|BASH_FUNC_.*)\Z")  # files or functions the next shell runs
 LOADER_NAMES: Final = re.compile(
     r"(PATH|LD_\w+|DYLD_\w+|PYTHONPATH|PYTHONSTARTUP|PERL5LIB|PERL5OPT|RUBYOPT|RUBYLIB|NODE_OPTIONS|NODE_PATH|JAVA_TOOL_OPTIONS)\Z"
@@ -78,7 +68,7 @@ def assign(listing: Listing, program: Program, node: Node, scope: Scope, variabl
         default = found.default if whole else None
         variables.assign(name, Value(found.pieces if whole else None, found.sources + sources, default))
     if any(piece.flag is not Flag.PLAIN and _DORMANT.search(piece.text) for piece in lexed.pieces):
-        literal_text = "".join(piece.text for piece in lexed.pieces)
+        literal_text = from_bytes_view("".join(piece.text for piece in lexed.pieces))
         listing.dormant.append((literal_text, scope))
     _special(listing, name, lexed, scope, variables)
     return name
@@ -97,7 +87,7 @@ def _special(listing: Listing, name: str, lexed: object, scope: Scope, variables
         listing.any_alias = True
     elif _UNSEEN_CODE.match(name):
         listing.note(Issue.OPAQUE_ARTIFACT)
-    elif name in _CODE_NAMES:
+    elif CODE_NAMES.match(name):
         value = variables.lookup(name)
         if value is None or value.pieces is None:
             if name in ("PROMPT_COMMAND", "PS0", "PS4"):
@@ -105,7 +95,7 @@ def _special(listing: Listing, name: str, lexed: object, scope: Scope, variables
             return
         code = "".join(piece.text for piece in value.pieces)
         if name in ("PS0", "PS4"):
-            listing.dormant.append((code, scope))
+            listing.dormant.append((from_bytes_view(code), scope))
             listing.evaluates = True
         elif name not in ("TAR_OPTIONS", "MANOPT"):
             inner = msgspec.structs.replace(
@@ -146,7 +136,7 @@ def volatile_names(program: Program) -> tuple[frozenset[str], frozenset[str], bo
             if re.search(r"[^=!<>]=[^=]|<<=|>>=|\+\+|--", region):
                 names.update(_NAME.findall(region))
         elif kind == "expansion" and re.match(r"\$\{\w+(\[[^\]]*\])?:?=", text[node.start : node.end]):
-            names.add(_NAME.findall(text, node.start, node.end)[0])
+            names.update(_NAME.findall(text, node.start, node.end)[:1])
         elif kind in ("command", "declaration_command", "unset_command"):
             words = [text[child.start : child.end].translate(_UNQUOTE) for child in node.children]
             if "trap" in words:

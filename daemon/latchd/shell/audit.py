@@ -16,6 +16,12 @@ from latchd.shell.prepare import MARK
 RESERVED: Final = frozenset(
     "if then else elif fi do done case esac while until for select function { } [[ ]] in".split()
 )
+_ONE_LINE: Final = frozenset(
+    "command declaration_command unset_command file_redirect herestring_redirect redirected_statement"
+    " variable_assignments".split()
+)
+_KEYWORDS: Final = RESERVED | {"!", "[", "]", "time", "coproc"}
+_APART: Final = frozenset(" \t\n;&|()<>")  # what may touch a keyword; with anything else it is a word
 WORDS: Final = frozenset(
     {
         "word", "string", "raw_string", "ansi_c_string", "translated_string", "concatenation", "number",
@@ -38,7 +44,7 @@ def without_prefixes(program: Program) -> tuple[Program | Refusal, frozenset[int
     background: set[int] = set()
     for _ in range(8):
         text = program.text
-        found = [name for name in _names(program.root) if _PREFIX.match(text, name.start)]
+        found = [name for name in _names(program.root) if _is_prefix(text, name.start)]
         if not found:
             return program, frozenset(background)
         for name in found:
@@ -56,6 +62,12 @@ def without_prefixes(program: Program) -> tuple[Program | Refusal, frozenset[int
             return again, frozenset(background)
         program = again
     return Refusal(Issue.WRAPPER_LIMIT), frozenset(background)
+
+
+def _is_prefix(text: str, at: int) -> bool:
+    if not _PREFIX.match(text, at):
+        return False
+    return not (text.startswith("time", at) and text[:at].rstrip(" \t\n").endswith("|&"))  # a program there
 
 
 def _names(root: Node) -> list[Node]:
@@ -109,6 +121,10 @@ def _region_marks(text: str, region: Node, regions: list[Node], at: int) -> int 
             return None
         if kind == "comment" and not _is_comment(text, node, arithmetic):
             return None
+        if kind in _ONE_LINE and _has_newline(text, node):
+            return None
+        if kind in _KEYWORDS and not node.named and not _is_keyword(text, node):
+            return None
         if kind == "file_redirect":
             marks += any(
                 child.field == "destination" and text.startswith(MARK, child.start) for child in node.children
@@ -124,6 +140,18 @@ def _region_marks(text: str, region: Node, regions: list[Node], at: int) -> int 
             inside = arithmetic or kind == "c_style_for_statement" or node.children[0].kind == "(("
             waiting += [(child, inside) for child in reversed(node.children)]
     return None if text[at:end].strip(" \t\n") else marks
+
+
+def _has_newline(text: str, node: Node) -> bool:
+    """Whether a newline stands between the parts of what a newline ends."""
+    pairs = zip(node.children, node.children[1:], strict=False)
+    return any("\n" in text[one.end : other.start] for one, other in pairs)
+
+
+def _is_keyword(text: str, node: Node) -> bool:
+    """Whether the shell would take what the tree took for a keyword as one: it stands apart."""
+    before, after = text[node.start - 1 : node.start], text[node.end : node.end + 1]
+    return (not before or before in _APART or before == "`") and (not after or after in _APART or after == "`")
 
 
 def _substitutions(node: Node) -> list[Node]:

@@ -9,7 +9,8 @@ from typing import Final
 import msgspec
 
 from latch_contracts.facts import Argument, Issue, Reach
-from latchd.shell.listing import Input, Listing, Raw, Scope
+from latchd.shell.decoders import decoded
+from latchd.shell.listing import LIMITS, Input, Listing, Raw, Scope
 from latchd.shell.redirects import code_text
 from latchd.shell.variables import Variables
 
@@ -17,6 +18,7 @@ _NAME_EVALUATORS: Final = frozenset(
     "let test [ read printf unset wait declare typeset local export readonly mapfile readarray"
     " getopts".split()
 )
+_TESTS: Final = frozenset("-v -R -t -eq -ne -lt -le -gt -ge".split())
 _SCRATCH = re.compile(r"/tmp/\0(/[^\0]*)?\Z")  # noqa: S108 - what words.SCRATCH makes
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _ESCAPE = re.compile(r"\\(0[0-7]{0,3}|[0-7]{1,3}|x[0-9A-Fa-f]{1,2}|.)", re.DOTALL)
@@ -33,11 +35,18 @@ _NAMED: Final = {
 }
 
 
-def evaluated_names(name: str, words: Sequence[Argument]) -> bool:
-    """Whether this builtin takes an operand as a name and so evaluates its subscript."""
+def evaluates(words: Sequence[Argument]) -> bool:
+    """Whether this builtin takes an operand as a formula or as a name, and so evaluates a subscript in it."""
+    name = words[0].value
+    if name not in _NAME_EVALUATORS:
+        return False
+    if name == "let":
+        return True
+    if name in ("test", "["):
+        return any(word.value in _TESTS or word.expands for word in words[1:])
     if name == "printf":
         return any(word.value.startswith("-v") for word in words[1:])
-    return name in _NAME_EVALUATORS
+    return any(word.expands or "[" in word.value for word in words[1:])
 
 
 def apply_builtin(listing: Listing, raw: Raw, scope: Scope, variables: Variables) -> None:
@@ -53,12 +62,14 @@ def apply_builtin(listing: Listing, raw: Raw, scope: Scope, variables: Variables
     elif name == "popd":
         variables.enter(None)
     elif name in ("read", "mapfile", "readarray", "getopts", "unset", "let", "wait") or (
-        name == "printf" and evaluated_names(name, raw.words)
+        name == "printf" and evaluates(raw.words)
     ):
         variables.forget(
             *(found for word in words for found in _NAME.findall(word.value)), "REPLY", "MAPFILE"
         )
     elif name in ("export", "declare", "typeset", "local", "readonly"):
+        if any(re.match(r"[-+]\w*[in]", word.value) for word in words):
+            listing.evaluates = True  # what such a name is given later is arithmetic or a name
         variables.forget(
             *(match.group() for word in words if "=" in word.value and (match := _NAME.match(word.value)))
         )
@@ -76,9 +87,7 @@ def apply_builtin(listing: Listing, raw: Raw, scope: Scope, variables: Variables
         listing.note(Issue.UNSUPPORTED_CONSTRUCT)
     elif name == "enable" and any(re.match(r"-\w*f", word.value) for word in words):
         listing.note(Issue.OPAQUE_ARTIFACT)
-    elif name in ("bind", "complete", "fc", "history") and any(
-        word.value in ("-x", "-C", "-s", "-e") for word in words
-    ):
+    elif name in ("bind", "complete", "fc") and any(word.value in ("-x", "-C", "-s", "-e") for word in words):
         listing.note(Issue.UNSUPPORTED_CONSTRUCT)
 
 
@@ -115,7 +124,10 @@ def _alias(listing: Listing, words: Sequence[Argument], scope: Scope, variables:
         inner = msgspec.structs.replace(
             scope.within(Reach.DEFERRED), parent=0, nesting=scope.nesting + 1, pipeline=0
         )
+        known = dict(listing.issues)
         listing.text(code_text(body), inner, variables.bare())
+        if not LIMITS & listing.issues.keys():  # a use of the name is a doubt of its own
+            listing.issues = known
 
 
 def output_text(words: Sequence[Argument], stdin: Input) -> str | None:
@@ -127,6 +139,8 @@ def output_text(words: Sequence[Argument], stdin: Input) -> str | None:
         return _echo(words[1:])
     if name == "printf":
         return _printf(words[1:])
+    if stdin.text is not None and (found := decoded(name, words, stdin.text)) is not None:
+        return found
     if name in ("cat", "tee") and stdin.given:
         operands = [word.value for word in words[1:] if not word.value.startswith("-") or word.value == "-"]
         if name == "tee" or not operands or operands == ["-"]:

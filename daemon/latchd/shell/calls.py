@@ -10,16 +10,18 @@ import msgspec
 
 from latch_contracts.facts import Argument, End, Issue, Kind, Reach, Wrapper
 from latchd.shell.assignments import assign, prefix_details
-from latchd.shell.builtins import apply_builtin, evaluated_names, output_text
+from latchd.shell.builtins import apply_builtin, evaluates, output_text
 from latchd.shell.child import Child, program_name, suspected_tail
 from latchd.shell.lex import Code, Style, lex
 from latchd.shell.listing import SOME_INPUT, Edge, Input, Listing, Raw, Scope
 from latchd.shell.parse import Node, Program
-from latchd.shell.redirects import Redirected, read_redirects
+from latchd.shell.redirects import Redirected, is_descriptor, read_redirects
+from latchd.shell.shells import is_stream
 from latchd.shell.unwrap import unwrap
-from latchd.shell.variables import Variables
+from latchd.shell.variables import Value, Variables
 from latchd.shell.words import Word, read_word
 from latchd.shell.wrappers import SHELLS
+from latchd.shell.written import list_script, note_writes
 
 MAX_WRAPPERS: Final = 8
 MAX_WORDS: Final = 1024
@@ -57,7 +59,7 @@ def command(
         for child in node.children
         if child.kind not in _REDIRECTS and child.kind != "variable_assignment"
     ]
-    spans = _few(listing, _touching(sorted(spans + redirected.extra)))
+    spans = _few(listing, _words(program.text, spans + redirected.extra))
     words = [read_word(program.text, start, end, program.spans, variables) for start, end in spans]
     prefix = variables.copy()
     names = tuple(
@@ -95,7 +97,7 @@ def words(
     """A command whose words all stand behind a redirection: `<in program`."""
     found = [
         read_word(program.text, start, end, program.spans, variables)
-        for start, end in _few(listing, _touching(redirected.extra))
+        for start, end in _few(listing, _words(program.text, redirected.extra))
     ]
     return emit(listing, program, _call(listing, found, redirected, ()), scope, variables)
 
@@ -113,7 +115,7 @@ def declaration(
     redirected = read_redirects(listing, program, [*own, *redirects], variables)
     spans = [(child.start, child.end) for child in node.children if child.kind not in _REDIRECTS]
     found: list[Word] = []
-    for start, end in _few(listing, _touching(sorted(spans + redirected.extra))):
+    for start, end in _few(listing, _words(program.text, spans + redirected.extra)):
         array = re.match(r"[A-Za-z_]\w*(\[[^\]]*\])?\+?=\(", program.text[start:end])
         if array:
             lexed = lex(program.text, start, end, program.spans, Style.LOOSE)
@@ -123,17 +125,25 @@ def declaration(
         else:
             found.append(read_word(program.text, start, end, program.spans, variables))
     call = _call(listing, found, redirected, ())
-    quiet = variables.copy()  # the codes of the values are listed once, below the command
+    quiet = variables.copy()
+    flags = [word.value for word in call.arguments if word.value.startswith("-")]
+    local = bool(call.arguments) and call.arguments[0].value == "local"  # fails outside of a function
+    readonly = bool(call.arguments) and (
+        call.arguments[0].value == "readonly" or any("r" in flag for flag in flags)
+    )
     ids = emit(listing, program, call, scope, variables)
-    count = len(listing.commands)
+    sources = tuple(edge.source for edge in listing.edges if edge.target == ids[0] and edge.end is End.PROCESS)
     for child in node.children:
         if child.kind == "variable_assignment":
-            assign(listing, program, child, scope, quiet)
-            del listing.commands[count:]
+            aside = Listing(listing.run)  # the code of the values is listed once, below the command
+            assign(aside, program, child, scope, quiet)
+            listing.take_doubts(aside)
             name = program.text[child.start : child.end].partition("=")[0]
             value = quiet.values.get(name)
             if value is not None:
-                variables.assign(name, value)
+                variables.assign(name, Value(None if local else value.pieces, sources, value.default))
+            if readonly:
+                variables.volatile |= {name}  # it keeps this value whatever is assigned later
     return ids
 
 
@@ -147,15 +157,19 @@ def bracket(
     return emit(listing, program, call, scope, variables)
 
 
-def _touching(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Spans with no blank between them are one word of the shell."""
+def _words(text: str, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Spans with no blank between them are one word of the shell; a number at a redirection is none."""
     joined: list[tuple[int, int]] = []
-    for start, end in spans:
+    for start, end in sorted(spans):
         if joined and joined[-1][1] == start:
             joined[-1] = (joined[-1][0], end)
         else:
             joined.append((start, end))
-    return joined
+    return [
+        (start, end)
+        for start, end in joined
+        if text[end : end + 1] not in ("<", ">") or not is_descriptor(text[start:end])
+    ]
 
 
 def _few(listing: Listing, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -209,7 +223,11 @@ def emit(
         if raw.kind is Kind.PROCESS:
             listing.note(Issue.DYNAMIC_WORD)
         return (number,)
+    note_writes(listing, raw)
     first = call.arguments[0]
+    if not first.expands and not first.globs and not program_name(first.value):
+        listing.note(Issue.UNSUPPORTED_CONSTRUCT)  # `a/` is a directory or nothing
+        return (number,)
     if first.expands or first.globs or not first.value:
         listing.note(Issue.DYNAMIC_WORD)
         raw.suspected = suspected_tail(call.arguments)
@@ -244,6 +262,8 @@ def _function_call(
         enclosing=(*scope.enclosing, *raw.redirects),
         nesting=scope.nesting + 1,
     )
+    if any(map(is_stream, raw.words[1:])):  # the body may run what a command writes there
+        listing.note(Issue.OPAQUE_ARTIFACT)
     if inner.nesting > 12:
         listing.note(Issue.DEPTH_LIMIT)
         return ()
@@ -260,11 +280,19 @@ def _children(listing: Listing, raw: Raw, scope: Scope, variables: Variables) ->
     raw.suspected = found.suspected
     raw.details += found.details
     ids: tuple[int, ...] = ()
+    if raw.words[0].value in ("mapfile", "readarray"):  # its code gets a number and a line as words
+        found = msgspec.structs.replace(
+            found, children=tuple(msgspec.structs.replace(child, code=child.code + " \x01") for child in found.children)
+        )
     if found.children and len(scope.wrappers) >= MAX_WRAPPERS:
         listing.note(Issue.WRAPPER_LIMIT)
         return ()
     for child in found.children:
         ids += _child(listing, raw, child, scope, variables)
+    inner = msgspec.structs.replace(
+        scope, parent=raw.id, nesting=scope.nesting + 1, stdin=raw.stdin.shared(), pipeline=0
+    )
+    ids += list_script(listing, raw, inner, variables.bare())
     if found.forgets:
         variables.forget_all()
     apply_builtin(listing, raw, scope, variables)
@@ -330,13 +358,8 @@ def _globs_into(raw: Raw, child: Child) -> bool:
 
 def _dormant(listing: Listing, arguments: Sequence[Argument], scope: Scope) -> None:
     """Names that a builtin evaluates, and literal text that arithmetic may evaluate later."""
-    name = program_name(arguments[0].value)
-    for word in arguments[1:]:
-        if not _DORMANT.search(word.value):
-            continue
-        listing.dormant.append((word.value, scope))
-        if evaluated_names(name, arguments):
-            listing.evaluates = True
+    listing.evaluates = listing.evaluates or evaluates(arguments)
+    listing.dormant += [(word.value, scope) for word in arguments[1:] if _DORMANT.search(word.value)]
 
 
 def output_of(listing: Listing, ids: tuple[int, ...]) -> Input:

@@ -5,7 +5,6 @@ Nothing here reads a wrapper; these are the values that all of them answer with.
 
 from __future__ import annotations
 
-import posixpath
 import shlex
 from collections.abc import Sequence
 from typing import Final
@@ -17,7 +16,7 @@ from latchd.shell.listing import Input
 from latchd.shell.redirects import code_text
 from latchd.shell.wrappers import DANGEROUS
 
-_ENDINGS: Final = frozenset({"exe", "cmd", "bat"})
+_ENDINGS: Final = frozenset({".exe", ".cmd", ".bat"})
 HOLE: Final = Argument("\0", expands=True, globs=True)
 
 
@@ -49,9 +48,10 @@ NOTHING: Final = Unwrapped()
 
 def program_name(word: str) -> str:
     """Lower-cased basename, without what Windows adds: directories with a backslash, ``.exe`` and kin."""
-    name = posixpath.basename(word).rpartition("\\")[2].lower()
-    stem, dot, ending = name.rpartition(".")
-    return stem if dot and stem and ending in _ENDINGS else name
+    name = word.rpartition("/")[2].rpartition("\\")[2].lower()
+    if name[-4:] not in _ENDINGS:
+        return name
+    return name[:-4] or name
 
 
 def suspected_tail(words: Sequence[Argument]) -> str:
@@ -69,6 +69,15 @@ def joined(words: Sequence[Argument]) -> str:
 
 def quoted(words: Sequence[Argument]) -> str:
     return " ".join("\x01" if "\0" in word.value else shlex.quote(code_text(word.value)) for word in words)
+
+
+def split_words(text: str) -> tuple[Argument, ...]:
+    """Text cut into words as a program without a shell does; one hole where that can't be done."""
+    try:
+        parts = shlex.split(text)
+    except ValueError:
+        return (HOLE,)
+    return tuple(Argument(part, expands="\0" in part, globs="\0" in part) for part in parts)
 
 
 def word_at(words: Sequence[Argument], index: int) -> Argument:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Sequence
 
 from latch_contracts.facts import Argument, Issue, Reach
-from latchd.shell.child import NOTHING, Child, Unwrapped, joined, program_name, word_at
+from latchd.shell.child import NOTHING, Child, Unwrapped, joined, program_name, split_words, word_at
 from latchd.shell.listing import Input
 from latchd.shell.options import parse_options, short_options
 from latchd.shell.redirects import code_text
@@ -26,6 +25,9 @@ _DOCKER_VALUES = frozenset(
 )
 
 
+_VERBS = frozenset(("exec", "run", "debug"))
+
+
 def container(words: Sequence[Argument], stdin: Input) -> Unwrapped:
     """docker|podman exec/run, compose exec/run, kubectl exec/debug."""
     index, verb, entry = 1, "", ""
@@ -36,6 +38,8 @@ def container(words: Sequence[Argument], stdin: Input) -> Unwrapped:
         if value == "--" and verb:
             index += 1
             break
+        if value.startswith("-") and operands and not is_kubectl:
+            break  # behind the image or container every word is the command's
         if value.startswith("-"):
             name, equals, rest = value.partition("=")
             if name == "--entrypoint":
@@ -50,7 +54,7 @@ def container(words: Sequence[Argument], stdin: Input) -> Unwrapped:
             index += 2 if not equals and (name in _DOCKER_VALUES or short) else 1
             continue
         if not verb:
-            verb = value if value in ("exec", "run", "debug") else ""
+            verb = value if value in _VERBS or (is_kubectl and value == "rsh") else ""
             if not verb and value not in ("compose", "container"):
                 return NOTHING
         elif operands == 0:
@@ -68,6 +72,7 @@ def container(words: Sequence[Argument], stdin: Input) -> Unwrapped:
     return NOTHING
 
 
+_PLAIN = re.compile(r"[\w./:=@%+, -]+\Z")
 _SSH = Options(
     "46AaCfGgKkMNnqsTtVvXxYy", "BbcDEeFIiJLlmOopQRSWw", operands=1, tail=Tail.SHELL, remote=True,
     codes=frozenset(), stops=frozenset({"-V"}),
@@ -94,7 +99,10 @@ def ssh(words: Sequence[Argument], stdin: Input) -> Unwrapped:
         start += step
     tail = words[start:]
     issues = (Issue.UNKNOWN_OPERAND_GRAMMAR,) if parsed.unknown else ()
-    if tail:
+    if tail and all(_PLAIN.match(word.value) for word in tail):
+        split = tuple(part for word in tail for part in split_words(word.value))
+        children.append(Child(split, head=start, remote=True))
+    elif tail:
         children.append(Child(code=joined(tail), head=start, remote=True))
     elif stdin.given and stdin.text is not None and not any(w.value in ("-N", "-n") for w in words):
         children.append(Child(code=stdin.text, head=start, remote=True, reads=Input(True)))
@@ -203,7 +211,7 @@ def _screen_command(words: Sequence[Argument], start: int, depth: int = 0) -> li
     if verb == "at":  # at WINDOW COMMAND …
         return _screen_command(words[2:], start + 2, depth + 1)
     if verb == "eval":
-        lines = [_split(word.value) for word in words[1:]]
+        lines = [split_words(word.value) for word in words[1:]]
         return [child for line in lines for child in _screen_command(line, start + 1, depth + 1)]
     if verb == "stuff":
         typed = word_at(words, 1).value
@@ -215,10 +223,3 @@ def _screen_command(words: Sequence[Argument], start: int, depth: int = 0) -> li
         tail = tuple(words[place:])
         return [Child(tail, head=start + place, reach=Reach.BACKGROUND)] if tail else []
     return []
-
-
-def _split(text: str) -> tuple[Argument, ...]:
-    try:
-        return tuple(Argument(part, expands="\0" in part) for part in shlex.split(text))
-    except ValueError:
-        return (Argument("exec"), Argument("\0", expands=True, globs=True))

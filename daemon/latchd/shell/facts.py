@@ -27,9 +27,9 @@ from latchd.shell import flows, structure
 from latchd.shell.child import program_name, suspected_tail
 from latchd.shell.dormant import list_dormant
 from latchd.shell.grammar import Context, Description, Target, describe, network_fact, path_fact
-from latchd.shell.launchers import LAUNCHERS
+from latchd.shell.launcher_tables import LAUNCHERS
 from latchd.shell.listing import LIMITS, Full, Listing, Raw, Scope
-from latchd.shell.parse import to_bytes_view
+from latchd.shell.parse import HOLE, from_bytes_view, to_bytes_view
 from latchd.shell.redirects_facts import redirect_contact, redirect_operations, redirect_target
 from latchd.shell.variables import Variables
 from latchd.shell.wrappers import SHELLS, WRAPPERS
@@ -140,10 +140,12 @@ def _is_own_path(raw: Raw) -> bool:
 
 
 def _context(raw: Raw, home: str) -> Context:
-    given = raw.stdin.given
+    given, text = raw.stdin.given, raw.stdin.text
+    if text is not None:
+        text = from_bytes_view(text.replace(HOLE, "\0"))
     if raw.remote:
-        return Context("", "", given)
-    return Context(raw.places[0] if raw.places else "", home, given)
+        return Context("", "", given, text)
+    return Context(raw.places[0] if raw.places else "", home, given, text)
 
 
 def _describe(raw: Raw, context: Context) -> Description:
@@ -154,8 +156,8 @@ def _describe(raw: Raw, context: Context) -> Description:
 
 def _command(raw: Raw, description: Description) -> Command:
     words = raw.words
-    named = bool(words) and not (words[0].expands or words[0].globs) and bool(words[0].value)
     executable = words[0].value if words else ""
+    named = bool(words) and not (words[0].expands or words[0].globs) and bool(program_name(executable))
     operations = list(description.operations)
     if raw.kind is Kind.PROCESS and not operations and not description.known:
         operations.append(Operation.EXECUTE)

@@ -234,6 +234,9 @@ class _Reader:
         if following and following in "?!#$-0123456789":
             self.add("", hole)
             return at + 2
+        if following and following in "}," and not quoted:  # `{a,$}b`: a name once the braces are gone
+            self.add("", hole)
+            return at + 1
         self.add("$", Flag.DOUBLE if quoted else Flag.ESCAPED)
         return at + 1
 
@@ -243,6 +246,7 @@ class _Reader:
         if node is not None and node.kind == "arithmetic_expansion" and node.end <= self.end:
             self.evaluates |= bool(re.search(r"[A-Za-z_$`]", text[at + 3 : node.end - 2]))
             _scan_into(self, at + 3, node.end - 2, Style.ARITHMETIC)
+            self.silent |= not _is_formula(text, at + 3, node.end - 2)
             self.add("", hole)
             return node.end
         if node is not None and node.kind == "command_substitution" and node.end <= self.end:
@@ -255,7 +259,7 @@ class _Reader:
             self.silent = True
             return self.end
         inner = text[at + 2 : close]
-        if inner.startswith("(") and inner.endswith(")"):
+        if inner.startswith("(") and closing(text, at + 2, close) == close - 1:
             self.evaluates = True
             _scan_into(self, at + 3, close - 1, Style.ARITHMETIC)
         else:
@@ -375,6 +379,20 @@ def _ansi_value(match: re.Match[str]) -> str:
     return _ANSI_NAMED.get(code, code if code in "\\'\"?" else match.group())
 
 
+_QUOTED = re.compile(r"\\.|'[^']*'?|\"(?:[^\"\\]|\\.)*\"?|[()]", re.DOTALL)
+
+
+def _is_formula(text: str, start: int, end: int) -> bool:
+    """Whether parentheses outside quotes match. Where they don't, bash runs the inside as a subshell."""
+    depth = 0
+    for found in _QUOTED.finditer(text, start, end):
+        depth += {"(": 1, ")": -1}.get(found.group(), 0)
+        if depth < 0:
+            return False
+    return depth == 0
+
+
+_ENDS_EARLY = re.compile(r"\bcase\b|<<(?!<)")  # a pattern or a here-document may hold a lone parenthesis
 _PAIRS = {"(": ")", "{": "}"}
 
 
@@ -404,8 +422,7 @@ def closing(text: str, at: int, end: int) -> int:
         elif char == close:
             depth -= 1
             if depth == 0:
-                # a pattern's lone parenthesis would end the match too early
-                return -1 if opening == "(" and re.search(r"\bcase\b", text[at:index]) else index
+                return -1 if opening == "(" and _ENDS_EARLY.search(text, at, index) else index
         index += 1
     return -1
 

@@ -107,7 +107,9 @@ class Listing:
         self.aliases: set[str] = set()
         self.any_alias = False
         self.evaluates = False
-        self.dormant: list[tuple[str, Scope]] = []
+        self.dormant: list[tuple[str, Scope]] = []  # text as it is, no bytes view
+        self.written: dict[str, list[str | None]] = {}  # what stands in files of the text's own, by last name
+        self.scripts: set[str] = set()  # last names of files that were run
         self.pipelines = 0
         self.nested_bytes = 0
         self.extra = 0
@@ -140,6 +142,13 @@ class Listing:
         if lexed.issue is not None:
             self.note(lexed.issue)
         self.evaluates = self.evaluates or lexed.evaluates
+
+    def take_doubts(self, other: Listing) -> None:
+        """Take over what an analysis on the side could not know, and none of its commands."""
+        self.issues |= other.issues
+        self.dormant += other.dormant
+        self.any_alias = self.any_alias or other.any_alias
+        self.evaluates = self.evaluates or other.evaluates
 
     def codes(
         self, program: Program, codes: tuple[Code, ...], scope: Scope, variables: Variables

@@ -35,6 +35,9 @@ def parse_options(words: Sequence[Argument], options: Options, first: int = 1) -
         if value == "-" and (options.assigns or options.permutes):
             index += 1
             continue
+        if options.own is not None and options.own.match(value):
+            index += 1
+            continue
         if value in options.stops:
             return Parsed(len(words), tuple(codes), stopped=True)
         if value.startswith("--"):

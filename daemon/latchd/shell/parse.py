@@ -15,7 +15,7 @@ import tree_sitter
 import tree_sitter_bash
 
 from latch_contracts.facts import Issue
-from latchd.shell.prepare import Heredoc, Prepared, prepare
+from latchd.shell.prepare import Heredoc, Prepared, prepare, separated
 
 MAX_TEXT: Final = 64 * 1024  # bytes
 MAX_COUNT: Final = 256  # of `|` and `<<` outside here-documents: chains that end in one cost quadratic time
@@ -23,6 +23,7 @@ MAX_DEPTH: Final = 200
 MAX_NODES: Final = 20_000
 HOLE: Final = "\x01"  # stands in nested code for text that is only known when it runs
 
+_BUFFERS: Final[dict[int, bytearray]] = {}  # by length, so at most _CHUNK of them: 2 MiB in all
 _CHUNK: Final = 2048  # bytes per read; reads are the measure of rescanning, which is where time is lost
 _CALLBACKS: Final = 1500  # a clean 64 KiB takes about 900
 _ERROR_CALLBACKS: Final = 100  # after the first error only salvage remains
@@ -96,7 +97,12 @@ def parse(text: str, *, nested: bool = False) -> Program | Refusal:
     prepared = prepare(text)
     if prepared.excess or any(prepared.text.count(item) > MAX_COUNT for item in ("|", "<<")):
         return Refusal(Issue.INPUT_LIMIT)
-    return _tree(prepared)
+    program = _tree(prepared)
+    if isinstance(program, Program) and program.has_error:
+        other = separated(text)
+        again = _tree(other) if other is not None and not other.excess else program
+        return program if isinstance(again, Refusal) or again.has_error else again
+    return program
 
 
 def reparse(program: Program, text: str) -> Program | Refusal:
@@ -109,10 +115,10 @@ def _tree(prepared: Prepared) -> Program | Refusal:
     reads = callbacks = errors = 0
     read_budget = 400 + 12 * (len(source) // _CHUNK)
 
-    def read(offset: int, _point: object) -> bytes:
+    def read(offset: int, _point: object) -> bytes | bytearray:
         nonlocal reads
         reads += 1
-        return b"" if reads > read_budget else source[offset : offset + _CHUNK]
+        return b"" if reads > read_budget else _lent(source[offset : offset + _CHUNK])
 
     def progress(_offset: int, has_error: bool) -> bool:
         nonlocal callbacks, errors
@@ -127,6 +133,21 @@ def _tree(prepared: Prepared) -> Program | Refusal:
     if reads > read_budget:  # the tree is of a cut text
         return Refusal(Issue.TIME_LIMIT)
     return _copy(tree, prepared)
+
+
+def _lent(piece: bytes) -> bytes | bytearray:
+    """The piece in a buffer that is lent out again and again.
+
+    The binding (0.25, 0.26) never gives back what a read callable returned, so a fresh object for each
+    read is lost for good: the text of every command ever judged. It looks at one piece at a time.
+    """
+    if not piece:
+        return b""
+    buffer = _BUFFERS.get(len(piece))
+    if buffer is None:
+        buffer = _BUFFERS[len(piece)] = bytearray(len(piece))
+    buffer[:] = piece
+    return buffer
 
 
 def _copy(tree: tree_sitter.Tree, prepared: Prepared) -> Program | Refusal:

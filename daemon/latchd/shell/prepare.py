@@ -2,7 +2,8 @@
 
 The parser reads all three badly and says nothing, so it never sees them: a backslash-newline
 disappears where bash drops it, each here-document becomes `< MARK` and each pair of backticks a TICK,
-with what they hold kept aside. Whenever this scan may have lost its place, ``sure`` is false and the
+with what they hold kept aside. A `$` that expands nothing and an escaped blank get a spelling that the
+parser reads as bash does. Whenever this scan may have lost its place, ``sure`` is false and the
 facts must not be complete.
 """
 
@@ -18,10 +19,18 @@ BOTH = "\x04"  # stands before the target of `<>`, which the parser does not kno
 TICK = "\x03"  # encloses the number of a substitution that stood in backticks
 MAX_WORK: Final = 256
 MAX_ARITHMETIC: Final = 1024  # characters within which `((` must close
-_HARMLESS = re.compile(r"[\w./ =:+@%,-]*\Z")  # reads the same in `$( )`
+_HARMLESS = re.compile(r"(?:[\w./ =:+@%,|>-]|<(?!<))*\Z")  # reads the same in `$( )`
+_BARE_DOLLAR = re.compile(r"\$(?![\w@*#?$!({},\['\"`\\-])", re.ASCII)  # expands nothing: it is a letter
+_SPECIAL = re.compile(r"\\[\n \t]|\\\Z|<<|`|<>|\w\}[<>]|" + _BARE_DOLLAR.pattern, re.ASCII)
+_DESCRIPTOR = re.compile(r"\{([A-Za-z_]\w*)\}(?=[<>])", re.ASCII)  # bash opens a free one and says which
+_JOINED = re.compile(  # bash needs no `;` between these words, the parser does
+    r"(?<![\w$-])(for[ \t]+[A-Za-z_]\w*|fi|done|esac)(?=\s+(?:do|done|fi|esac|else|elif|then)(?![\w=-]))"
+)
 _STOPS = re.compile(r"[\\'\"`$(){}#<\n]")
 _PARENTHESES = re.compile(r"[()]")
-_ESCAPES = re.compile(r"(?:\\[^\n])+")
+_ESCAPES = re.compile(r"(?:\\[^\n \t])+")
+_DOUBLE_QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_UNQUOTED = re.compile(r'\\(?:\n|([$`"\\]))')
 _DOUBLE_STOPS = re.compile(r"[\\\"`$]")
 _BLANKS = frozenset(" \t\n;&|()<>")
 
@@ -51,9 +60,15 @@ class _Pending(msgspec.Struct, frozen=True):
 
 def prepare(text: str) -> Prepared:
     """Join continuations and take here-documents and backticks out of ``text``."""
-    if "\\\n" not in text and "<<" not in text and "`" not in text and "<>" not in text:
-        return Prepared(text)
-    return _Scan(text).run()
+    return _Scan(text).run() if _SPECIAL.search(text) else Prepared(text)
+
+
+def separated(text: str) -> Prepared | None:
+    """As ``prepare``, with a `;` between reserved words that bash takes without one: `fi done`, `for i do`.
+
+    None where no words stand so. Only for text that the parser could not read.
+    """
+    return _Scan(text, separates=True).run() if _JOINED.search(text) else None
 
 
 class _Scan:
@@ -63,8 +78,9 @@ class _Scan:
     b a braced expansion · q a braced expansion within double quotes.
     """
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, *, separates: bool = False) -> None:
         self.text = text
+        self.separates = separates
         self.out: list[str] = []
         self.stack = ["n"]
         self.pending: list[_Pending] = []
@@ -82,11 +98,12 @@ class _Scan:
                 return Prepared("", excess=True)
             top = self.stack[-1]
             found = (_DOUBLE_STOPS if top == "d" else _STOPS).search(text, self.at)
+            end = found.start() if found else len(text)
+            plain = text[self.at : end]
+            out.append(_JOINED.sub(r"\1;", plain) if self.separates and top in "np" else plain)
+            self.at = end
             if found is None:
-                out.append(text[self.at :])
                 break
-            out.append(text[self.at : found.start()])
-            self.at = found.start()
             self._step(text[self.at], top)
         if self.pending:
             self.sure = self.sure and all(item.depth == 1 for item in self.pending)
@@ -104,7 +121,14 @@ class _Scan:
     def _step(self, char: str, top: str) -> None:
         text, at = self.text, self.at
         if char == "\\":
-            if text.startswith("\\\n", at):
+            following = text[at + 1 : at + 2]
+            if following == "\n":
+                self.at += 2
+            elif top in "np" and not following:  # the last letter of all stands for itself
+                self.out.append("\\\\")
+                self.at += 1
+            elif top in "np" and following in " \t" and not text[at - 1 : at].isalnum():
+                self.out.append(f"'{following}'")  # the parser drops it ahead of a word
                 self.at += 2
             else:
                 escapes = _ESCAPES.match(text, at)
@@ -135,6 +159,8 @@ class _Scan:
                 self.sure = False  # a pattern's parenthesis looks the same from here
             self.stack.pop()
             self._take(1)
+        elif char == "{" and top in "np" and (at == 0 or text[at - 1] in _BLANKS) and self._descriptor():
+            return
         elif char == "}" and top in "bq":
             self.stack.pop()
             self._take(1)
@@ -154,6 +180,17 @@ class _Scan:
                 self._bodies()
         else:
             self._take(1)
+
+    def _descriptor(self) -> bool:
+        """A `{name}` before a redirection: a number in its place reads the same, and the parser knows it."""
+        found = _DESCRIPTOR.match(self.text, self.at)
+        if found is None:
+            return False
+        if re.search(rf"\b{found.group(1)}\+?=", self.text):
+            self.sure = False  # what the name held before is gone
+        self.out.append("10")
+        self.at = found.end()
+        return True
 
     def _backticks(self, *, quoted: bool) -> None:
         """Replace backticks up to the next one that is not escaped; quotes don't protect it."""
@@ -188,6 +225,11 @@ class _Scan:
         elif following == "{":
             self.stack.append("q" if top in "dq" else "b")
             self._take(2)
+        elif top in "np" and _BARE_DOLLAR.match(text, at):
+            if following in (",", "}"):
+                self.sure = False  # braces may put a name behind it
+            self.out.append("\\$")
+            self.at += 1
         else:
             self._take(2 if following in ("#", "$") else 1)
 
@@ -208,11 +250,13 @@ class _Scan:
             self._take(3)
             return
         self.work += 1
+        if "a" in self.stack:
+            self.sure = False  # what stands in its body decides whether bash takes this for arithmetic
         start = self.at + 2
         tabs = text.startswith("-", start)
         start += tabs
-        while start < len(text) and text[start] in " \t":
-            start += 1
+        while text[start : start + 1] in (" ", "\t") or text.startswith("\\\n", start):
+            start += 1 if text[start] != "\\" else 2
         end, delimiter, quoted = _delimiter(text, start)
         if end == start:
             self._take(2)
@@ -273,11 +317,20 @@ def _delimiter(text: str, start: int) -> tuple[int, str, bool]:
             char = text[at := at + 1]
         if char in "'\"":
             end = text.find(char, at + 1)
-            if end < 0:
+            if end < 0 or (text[at - 1] == "$" and "\\" in text[at:end]):
                 return start, "", False
-            value.append(text[at + 1 : end])
+            if char == '"' and "\\" in text[at:end]:
+                closed = _DOUBLE_QUOTED.match(text, at)
+                if closed is None:
+                    return start, "", False
+                end = closed.end() - 1
+                value.append(_UNQUOTED.sub(r"\1", text[at + 1 : end]))
+            else:
+                value.append(text[at + 1 : end])
             quoted = True
             at = end + 1
+        elif text.startswith("\\\n", at):
+            at += 2
         elif char == "\\":
             value.append(text[at + 1 : at + 2])
             quoted = True

@@ -29,6 +29,7 @@ _ACCESS: Final = {
     "<&-": (0, Access.READ),
 }
 _MARKED = re.compile(f"{MARK}(\\d+){MARK}\\Z")
+_NUMBER = re.compile(r"(?<![^\s;&|()])\d+\Z")
 _COPY = re.compile(r"\d+-?\Z|-\Z")
 
 
@@ -81,6 +82,12 @@ def _file(listing: Listing, program: Program, node: Node, variables: Variables, 
             destinations.append(child)
         elif not child.named:
             operator = program.text[child.start : child.end]
+        if child.kind == "file_descriptor" and not is_descriptor(descriptor):
+            descriptor = ""
+            result.extra.append((child.start, child.end))
+    before = _NUMBER.search(program.text, max(0, node.start - 8), node.start)
+    if not descriptor and before and is_descriptor(before.group()):  # the parser takes it for a word
+        descriptor = before.group()
     fd, access = _ACCESS.get(operator, (1, Access.WRITE))
     if descriptor.isdigit():
         fd = int(descriptor)
@@ -133,6 +140,11 @@ def _here_document(
         text = code_text(arguments[0].value) if arguments else ""
     if fd == 0:
         result.stdin = Input(True, text)
+
+
+def is_descriptor(text: str) -> bool:
+    """Whether a word that touches a redirection is its number; a larger one is a word of the command."""
+    return text.isascii() and text.isdigit() and len(text.lstrip("0")) <= 9
 
 
 def code_text(value: str) -> str:

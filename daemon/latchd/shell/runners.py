@@ -19,7 +19,7 @@ from latchd.shell.redirects import code_text
 from latchd.shell.wrappers import Options
 
 _XARGS = Options(
-    "0rtpxo", "IELnPsda", "eil",
+    "0rtpxo", "IELnPsdaJRS", "eil",
     frozenset({"null", "no-run-if-empty", "verbose", "interactive", "exit", "open-tty", "show-limits",
         "eof", "replace", "max-lines"}),
     frozenset({"arg-file", "delimiter", "max-args", "max-procs", "max-chars", "process-slot-var"}),
@@ -36,7 +36,7 @@ def xargs(words: Sequence[Argument], stdin: Input) -> Unwrapped:
     own = words[1 : parsed.start]
     pattern = ""
     for index, word in enumerate(own):
-        if word.value.startswith("-I"):
+        if word.value.startswith(("-I", "-J")):
             pattern = word.value[2:] or (own[index + 1].value if index + 1 < len(own) else "")
         elif word.value.startswith(("-i", "--replace")):
             long = word.value.startswith("--")

@@ -6,10 +6,17 @@ from collections.abc import Sequence
 
 import msgspec
 
-from latch_contracts.facts import Argument, Issue, Reach
+from latch_contracts.facts import Argument, Issue, Quote, Reach
 from latchd.shell.child import NOTHING, Child, Unwrapped, joined
 from latchd.shell.listing import Input
 from latchd.shell.redirects import code_text
+
+
+def is_stream(word: Argument) -> bool:
+    """Whether a file is what a command of this text writes: `<(…)`, an open descriptor."""
+    if word.value.startswith(("/dev/fd/", "/proc/self/fd/")):
+        return True
+    return word.value == "\0" and word.quote is Quote.NONE and not word.globs
 
 
 def stdin_code(stdin: Input, issues: tuple[Issue, ...] = ()) -> Unwrapped:
@@ -29,7 +36,8 @@ def shell(words: Sequence[Argument], stdin: Input) -> Unwrapped:
         if value in ("--help", "--version"):
             return NOTHING
         if value in ("--rcfile", "--init-file"):
-            issues = (Issue.OPAQUE_ARTIFACT,)
+            if any(map(is_stream, words[index + 1 : index + 2])):
+                issues = (Issue.OPAQUE_ARTIFACT,)
             index += 2
         elif value in ("-", "--"):
             index += 1
@@ -57,9 +65,8 @@ def shell(words: Sequence[Argument], stdin: Input) -> Unwrapped:
     if rest and not from_stdin:
         if rest[0].value in ("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"):
             return stdin_code(stdin, issues)
-        if rest[0].value == "\0" and rest[0].quote.value == "none" and not rest[0].globs:
-            issues = (*issues, Issue.OPAQUE_ARTIFACT)  # <(…): its output is the program
-            return Unwrapped(issues=issues, runs_input=True)
+        if is_stream(rest[0]):
+            return Unwrapped(issues=(*issues, Issue.OPAQUE_ARTIFACT), runs_input=True)
         return Unwrapped(issues=issues)
     return stdin_code(stdin, issues) if stdin.given or from_stdin else Unwrapped(issues=issues)
 
@@ -76,7 +83,7 @@ def source(words: Sequence[Argument], stdin: Input) -> Unwrapped:
     if rest[0].value in ("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"):
         found = stdin_code(stdin)
         return msgspec.structs.replace(found, forgets=True)
-    if rest[0].value == "\0":
+    if is_stream(rest[0]):
         return Unwrapped(issues=(Issue.OPAQUE_ARTIFACT,), runs_input=True, forgets=True)
     return Unwrapped(forgets=True)
 

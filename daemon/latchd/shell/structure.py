@@ -19,9 +19,10 @@ from latchd.shell.audit import WORDS, doubts, without_prefixes
 from latchd.shell.lex import Style, lex
 from latchd.shell.listing import SOME_INPUT, Edge, Listing, Raw, Scope
 from latchd.shell.loops import is_looping, rounds
-from latchd.shell.parse import Node, Program, Refusal
+from latchd.shell.parse import Node, Program, Refusal, from_bytes_view
 from latchd.shell.redirects import read_redirects
 from latchd.shell.variables import Variables
+from latchd.shell.written import note_writes
 
 _LOOPS: Final = frozenset({"for_statement", "while_statement", "c_style_for_statement"})
 _REDIRECTS: Final = frozenset({"file_redirect", "herestring_redirect", "heredoc_redirect"})
@@ -148,6 +149,13 @@ class _Walk:
         self.listing.heed(lexed)
         return self.listing.codes(self.program, lexed.codes, scope, variables)
 
+    def _sleeping(self, node: Node, scope: Scope) -> None:
+        """Keep literal text that may be evaluated later, as it is without its quotes."""
+        lexed = lex(self.program.text, node.start, node.end, self.program.spans, Style.LOOSE)
+        text = "".join(piece.text for piece in lexed.pieces)
+        if _DORMANT.search(text):
+            self.listing.dormant.append((from_bytes_view(text), scope))
+
     def _list(self, node: Node, scope: Scope, variables: Variables) -> tuple[int, ...]:
         parts = _chain(node)
         ids: tuple[int, ...] = self.statement(parts[0][1], scope, variables)
@@ -227,7 +235,7 @@ class _Walk:
             return calls.command(self.listing, self.program, body, redirects, scope, variables)
         if body.kind in ("declaration_command", "unset_command"):
             return calls.declaration(self.listing, self.program, body, redirects, scope, variables)
-        if body.kind in ("pipeline", "list"):  # bash gives them to the last command
+        if body.kind in ("pipeline", "list", "negated_command"):  # bash gives them to the last command
             return self._last_redirected(body, redirects, scope, variables)
         return self._enclosed(body, redirects, scope, variables)
 
@@ -246,9 +254,12 @@ class _Walk:
     ) -> tuple[int, ...]:
         ids = self._redirect_only(redirects, scope, variables)
         raw = self.listing.commands[ids[0] - 1]
+        note_writes(self.listing, raw, block=True)
         inner = msgspec.structs.replace(scope, enclosing=(*scope.enclosing, *raw.redirects))
         if raw.stdin.given:
             inner = msgspec.structs.replace(inner, stdin=raw.stdin.shared())
+        if raw.words:  # `x=1 >f program`: the assignment is the program's alone
+            return ids + self.statement(body, inner, variables.copy())
         return self.statement(body, inner, variables)
 
     def _redirect_only(
@@ -277,7 +288,7 @@ class _Walk:
         text = self.program.text[node.start : node.end]
         if _TEST_EVALUATES.search(text):
             self.listing.evaluates = True
-            self.listing.dormant.append((text, scope))
+            self._sleeping(node, scope)
         if node.children and node.children[0].kind == "[":
             return calls.bracket(self.listing, self.program, node, scope, variables)
         self._scan(node, scope, variables, Style.LOOSE)
@@ -331,9 +342,8 @@ class _Walk:
             elif child.named and child.kind != "comment":
                 style = Style.LOOSE if node.kind == "for_statement" else Style.ARITHMETIC
                 self._scan(child, scope, variables, style)
-                text = self.program.text[child.start : child.end]
-                if style is Style.LOOSE and _DORMANT.search(text) and ("'" in text or "\\" in text):
-                    self.listing.dormant.append((text, scope))
+                if style is Style.LOOSE:
+                    self._sleeping(child, scope)
         if node.kind == "c_style_for_statement":
             self.listing.evaluates = True
         if moves:

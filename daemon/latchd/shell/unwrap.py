@@ -7,21 +7,48 @@ listed, but the facts are no longer complete.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from latch_contracts.facts import Argument, Issue, Reach
-from latchd.shell.child import NOTHING, Child, Unwrapped, joined, program_name, quoted, suspected_tail
+from latchd.shell.child import (
+    NOTHING,
+    Child,
+    Unwrapped,
+    joined,
+    program_name,
+    quoted,
+    split_words,
+    suspected_tail,
+)
+from latchd.shell.code_values import CODE_NAMES
 from latchd.shell.elsewhere import container, screen, ssh, tmux
+from latchd.shell.embedded_code import Fed
 from latchd.shell.git_commands import git
-from latchd.shell.interpreters import embedded
-from latchd.shell.launchers import LAUNCHERS, launcher
+from latchd.shell.interpreters import embedded, option_words
+from latchd.shell.launcher_tables import LAUNCHERS
+from latchd.shell.launchers import launcher
 from latchd.shell.listing import Input
 from latchd.shell.options import parse_options
+from latchd.shell.placed import (
+    ansible,
+    bwrap,
+    concurrently,
+    flatpak,
+    remote_jobs,
+    salt,
+    socat,
+    start_stop_daemon,
+    windows_shell,
+    wsl,
+)
 from latchd.shell.redirects import code_text
 from latchd.shell.runners import fd, find, parallel, xargs
+from latchd.shell.scheduled import at, crontab
 from latchd.shell.shells import evaluate, shell, source, stdin_code, trap
 from latchd.shell.wrappers import SHELLS, WRAPPERS, Options, Tail
+
+_PLAIN: Final = re.compile(r"[\w./ -]+\Z")
 
 
 def unwrap(words: Sequence[Argument], stdin: Input) -> Unwrapped:
@@ -32,14 +59,44 @@ def unwrap(words: Sequence[Argument], stdin: Input) -> Unwrapped:
         return special(words, stdin)
     if name in SHELLS:
         return shell(words, stdin)
-    if name in LAUNCHERS:
-        return launcher(words, stdin)
+    if name in LAUNCHERS and (launched := launcher(words, stdin)) is not NOTHING:
+        return launched
+    if name == "aws":
+        return remote_jobs(words, stdin)
     options = WRAPPERS.get(name)
-    if options is not None:
-        return wrapper(words, options, stdin)
+    if options is not None and ((wrapped := wrapper(words, options, stdin)).children or not options.after):
+        return wrapped
     found = embedded(name, words, stdin.text if stdin.given else None)
-    children = tuple(Child(code=code, reach=Reach.CONDITIONAL, wraps=False) for code in found.codes)
+    children = (
+        *(Child(code=code, reach=Reach.CONDITIONAL, wraps=False) for code in found.codes),
+        *map(_fed, found.fed),
+        *(Child(split, reach=Reach.CONDITIONAL, wraps=False) for split in option_words(name, words) if split),
+    )
     return Unwrapped(children, (Issue.OPAQUE_ARTIFACT,) if found.opaque else ())
+
+
+def _settings(words: Sequence[Argument]) -> Iterator[Child]:
+    """NAME=value words of env and its like whose value some program runs."""
+    for word in words:
+        name, equals, value = word.value.partition("=")
+        if equals and value and CODE_NAMES.match(name):
+            yield Child(code=code_text(value), reach=Reach.DEFERRED, wraps=False)
+
+
+def _after_file(words: Sequence[Argument]) -> tuple[Argument, ...]:
+    """BSD's `script FILE COMMAND …`, and `script … -- COMMAND …`."""
+    operands = [index for index, word in enumerate(words) if index and not word.value.startswith("-")]
+    dashes = [index for index, word in enumerate(words) if word.value == "--"]
+    start = dashes[0] + 1 if dashes else operands[1] if len(operands) > 1 else len(words)
+    return tuple(words[start:])
+
+
+def _fed(fed: Fed) -> Child:
+    """Code whose stdin the program around it writes; only one plain command surely gets all of it."""
+    reads = Input(True, fed.text)
+    if _PLAIN.match(fed.code):
+        return Child(split_words(fed.code), reach=Reach.CONDITIONAL, wraps=False, reads=reads)
+    return Child(code=fed.code, reach=Reach.CONDITIONAL, wraps=False, reads=reads)
 
 
 def wrapper(words: Sequence[Argument], options: Options, stdin: Input) -> Unwrapped:
@@ -47,18 +104,19 @@ def wrapper(words: Sequence[Argument], options: Options, stdin: Input) -> Unwrap
         place = next((i for i, word in enumerate(words) if word.value in options.after), -1)
         if place < 0:
             return Unwrapped(suspected=suspected_tail(words))
-        return (
-            Unwrapped((Child(tuple(words[place + 1 :]), head=place + 1),))
-            if place + 1 < len(words)
-            else NOTHING
-        )
+        tail = tuple(words[place + 1 :])
+        if options.tail is Tail.BASH:
+            tail = (Argument("bash"), *tail)
+        return Unwrapped((Child(tail, head=place + 1),)) if tail else NOTHING
     parsed = parse_options(words, options)
     if parsed.stopped:
         return NOTHING
     issues = (Issue.UNKNOWN_OPERAND_GRAMMAR,) if parsed.unknown else ()
     tail = tuple(words[parsed.start :])
-    children: list[Child] = []
+    if tail and tail[0].value == "--" and options.operands:
+        tail = tail[1:]
     name = program_name(words[0].value)
+    children = [*_settings(words[1 : parsed.start])] if options.assigns else []
     if parsed.codes:
         extra = " " + quoted(tail) if name == "env" and tail else ""
         children += [Child(code=code_text(code.value) + extra, head=parsed.start) for code in parsed.codes]
@@ -72,6 +130,8 @@ def wrapper(words: Sequence[Argument], options: Options, stdin: Input) -> Unwrap
         and not (name == "runuser" and any(w.value.startswith("-u") for w in words))
     ):
         return Unwrapped((*children, *shell((Argument("sh"), *tail), stdin).children), issues)
+    if name == "script" and not children:
+        tail = _after_file(words)
     if tail and options.tail is Tail.SHELL:
         children.append(Child(code=joined(tail), head=parsed.start, remote=options.remote))
     elif tail:
@@ -111,4 +171,20 @@ _SPECIAL: Final[dict[str, Callable[[Sequence[Argument], Input], Unwrapped]]] = {
     "git": git,
     "tmux": tmux,
     "screen": screen,
+    "sem": parallel,
+    "at": at,
+    "batch": at,
+    "crontab": crontab,
+    "bwrap": bwrap,
+    "start-stop-daemon": start_stop_daemon,
+    "concurrently": concurrently,
+    "socat": socat,
+    "flatpak": flatpak,
+    "ansible": ansible,
+    "salt": salt,
+    "salt-ssh": salt,
+    "pwsh": windows_shell,
+    "powershell": windows_shell,
+    "cmd": windows_shell,
+    "wsl": wsl,
 }

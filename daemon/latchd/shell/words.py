@@ -27,6 +27,7 @@ MAX_DEFAULTS: Final = 4  # defaults within defaults that are followed
 _SIMPLE = re.compile(r"[A-Za-z0-9_./:=@%+,\-^]+\Z")
 _SEQUENCE = re.compile(r"(-?\d{1,6}|[A-Za-z])\.\.(-?\d{1,6}|[A-Za-z])(?:\.\.(-?\d{1,6}))?\Z")
 _GLOB = re.compile(r"[*?\[]")
+_ASSIGNED_TILDE = re.compile(r"[A-Za-z_]\w*\+?=(?:[^~]*:)?~")
 
 
 class Word(msgspec.Struct, frozen=True):
@@ -154,8 +155,10 @@ def _as_quoted(part: Piece, *, quoted: bool) -> Piece:
 
 
 def _tilde(pieces: tuple[Piece, ...], variables: Variables) -> tuple[Piece, ...]:
-    if not pieces or pieces[0].flag is not Flag.PLAIN or not pieces[0].text.startswith("~"):
+    if not pieces or pieces[0].flag is not Flag.PLAIN or "~" not in pieces[0].text:
         return pieces
+    if not pieces[0].text.startswith("~"):
+        return _assigned_tilde(pieces, variables)
     head, slash, rest = pieces[0].text.partition("/")
     if head == "~" and variables.home and "HOME" not in variables.values and (slash or len(pieces) == 1):
         home = Piece(variables.home.encode().decode("latin-1"), Flag.DOUBLE)
@@ -163,6 +166,21 @@ def _tilde(pieces: tuple[Piece, ...], variables: Variables) -> tuple[Piece, ...]
     if slash or len(pieces) == 1:
         return (Piece(head, Flag.TILDE), Piece(slash + rest, Flag.PLAIN), *pieces[1:])
     return pieces
+
+
+def _assigned_tilde(pieces: tuple[Piece, ...], variables: Variables) -> tuple[Piece, ...]:
+    """A word that looks like an assignment has its tildes replaced too."""
+    text = pieces[0].text
+    match = _ASSIGNED_TILDE.match(text)
+    if match is None:
+        return pieces
+    place = match.end()
+    known = variables.home and "HOME" not in variables.values
+    whole = text[place : place + 1] in ("/", "") and (place < len(text) or len(pieces) == 1)
+    if known and whole and "~" not in text[place:]:
+        home = Piece(variables.home.encode().decode("latin-1"), Flag.DOUBLE)
+        return (Piece(text[: place - 1], Flag.PLAIN), home, Piece(text[place:], Flag.PLAIN), *pieces[1:])
+    return (Piece(text[:place], Flag.TILDE), Piece(text[place:], Flag.PLAIN), *pieces[1:])
 
 
 def _fields(pieces: list[Piece]) -> list[list[Piece]]:

@@ -6,6 +6,7 @@ An option that is missing here makes the unwrapping doubtful, never wrong: the f
 from __future__ import annotations
 
 import enum
+import re
 from collections.abc import Mapping
 from typing import Final
 
@@ -17,6 +18,10 @@ class Tail(enum.Enum):
 
     WORDS = "words"  # program and arguments
     SHELL = "shell"  # joined by blanks and given to a shell
+    BASH = "bash"  # the arguments of a bash
+
+
+_HELP: Final = frozenset(("--help", "--version", "-h"))
 
 
 class Options(msgspec.Struct, frozen=True):
@@ -37,6 +42,7 @@ class Options(msgspec.Struct, frozen=True):
     remote: bool = False  # the command sees another machine or another root
     after: frozenset[str] = frozenset()  # the command begins after one of these words only
     permutes: bool = False  # options may also stand behind operands
+    own: re.Pattern[str] | None = None  # words that are options as a whole
 
 
 def names(text: str) -> frozenset[str]:
@@ -183,7 +189,37 @@ WRAPPERS: Final[Mapping[str, Options]] = {
         tail=Tail.SHELL),
     "xvfb-run": Options("al", "efnpsw", any_long=True),
     "noglob": Options(), "nocorrect": Options(), "rtk": Options("v", any_long=True),
-    "bwrap": Options(after=names("--")),
+    "cpulimit": Options("vziq", "lpeP", any_long=True),
+    "cgexec": Options("", "g", long_flags=names("sticky")),
+    "runcon": Options("c", "turl", "", names("compute"), names("type user role range")),
+    "capsh": Options(after=names("--"), tail=Tail.BASH),
+    "sg": Options(operands=1, permutes=True, codes=names("-c"), tail=Tail.SHELL),
+    "chpst": Options("vVP012", "uUbenmdofcrtp/"), "envdir": Options(operands=1),
+    "envuidgid": Options(operands=1), "setlock": Options("nNxX", operands=1),
+    "s6-setuidgid": Options(operands=1), "s6-envdir": Options("In", "f", operands=1),
+    "s6-softlimit": Options("", "amdsofplctrh"), "with-contenv": Options(),
+    "logsave": Options("asv", operands=1),
+    "aa-exec": Options("dvi", "pn", any_long=True, long_values=names("profile namespace")),
+    "ssh-agent": Options("csDd", "aEtP", stops=names("-k")),
+    "faketime": Options("mf", "p", operands=1, any_long=True),
+    "arch": Options(own=re.compile(r"-(32|64|arm64e?|x86_64h?|i386|c)\Z"), values="de"),
+    "xcrun": Options("vnkrl", "", "", names("verbose no-cache kill-cache run log"), names("sdk toolchain"),
+        stops=names("-f --find --show-sdk-path --show-sdk-version --version -h")),
+    "proot": Options("0hv", "rbmqwkiRSlp", any_long=True, remote=True),
+    "cross-env": Options(assigns=True), "cross-env-shell": Options(assigns=True, tail=Tail.SHELL),
+    "env-cmd": Options("x", "fer", any_long=True, long_values=names("file environments rc-file")),
+    "nodemon": Options("qVIL", "weidCs", "", any_long=True, operands=99, permutes=True,
+        codes=names("-x --exec"), stops=_HELP),
+    "watchexec": Options("cnrqpvkE1", "wefidsWoS", any_long=True, tail=Tail.SHELL, stops=_HELP),
+    "mosh": Options("46n", "p", any_long=True, operands=1, remote=True),
+    "pssh": Options("vAiIP", "hHlptoexO", any_long=True, tail=Tail.SHELL, remote=True),
+    "parallel-ssh": Options("vAiIP", "hHlptoexO", any_long=True, tail=Tail.SHELL, remote=True),
+    "pdsh": Options("abdNSq", "wxltufRgXM", tail=Tail.SHELL, remote=True),
+    "clush": Options("abBNLrqvd", "wgxXflotuUP", any_long=True, tail=Tail.SHELL, remote=True),
+    "systemd-nspawn": Options("qbxanU", "DMiuEpLSZjH", "", any_long=True, remote=True),
+    "flatpak-spawn": Options("", "", "", any_long=True, remote=True),
+    "dsh": Options("aMqcr", "gmfnw", any_long=True, tail=Tail.SHELL, remote=True),
+    "genie": Options(codes=names("-c --command"), any_long=True), "pexec": Options("", "", any_long=True),
 }  # fmt: skip
 
 SHELLS: Final = frozenset({"bash", "sh", "dash", "zsh", "ksh", "mksh", "ash", "rbash", "fish", "csh", "tcsh"})
@@ -195,21 +231,3 @@ DANGEROUS: Final = frozenset(
     " git chmod chown kill killall pkill shutdown reboot bash sh dash zsh python python3 perl ruby node eval"
     " terraform docker kubectl crontab systemctl mv truncate psql mysql".split()
 )
-
-# Options whose value some other program runs: True when a shell reads it, False when it is one program name.
-OPTION_CODE: Final[Mapping[str, frozenset[str]]] = {
-    "tar": names(
-        "--to-command --use-compress-program -I --rsh-command --info-script --new-volume-script -F"
-    ),
-    "sort": names("--compress-program"),
-    "mapfile": names("-C"), "readarray": names("-C"),
-    "rsync": names("-e --rsh --rsync-path"),
-    "scp": names("-S"), "sftp": names("-S"),
-    "man": names("-P --pager -H"),
-    "less": frozenset(), "split": names("--filter"),
-    "sdiff": frozenset(), "zip": names("-TT --unzip-command"),
-    "pg_dump": frozenset(), "ssh": frozenset(), "ncat": names("-c -e --sh-exec --exec"),
-        "nc": names("-e -c"),
-    "socat": frozenset(), "make": frozenset(), "compgen": names("-C -F"), "complete": names("-C"),
-    "logrotate": frozenset(), "entr": frozenset(), "dpkg": frozenset(), "wall": frozenset(),
-}  # fmt: skip

@@ -12,6 +12,8 @@ import msgspec
 from latch_contracts.outcome import State
 from latch_contracts.records import Record
 from latch_contracts.verdict import Action
+from latchd.lifecycle import Signal, after
+from latchd.store import denials, taints, turns
 from latchd.store.database import Database
 from latchd.windows import Instant
 
@@ -35,6 +37,7 @@ class CallRow(msgspec.Struct, frozen=True):
     opened_seq: int = 0
     closed_seq: int = 0
     result: bytes = b""
+    flows: bytes = b""  # chains.held: what its success does to the files that hold secrets
 
 
 class ChainRow(msgspec.Struct, frozen=True):
@@ -57,6 +60,11 @@ class SessionRow(msgspec.Struct, frozen=True):
     first_ms: int
     last_ms: int
     last_seq: int
+    first_seq: int = 0
+    ended: bytes = b""  # fingerprint of its latest boundary, and the sequence of that one's record
+    ended_seq: int = 0
+    begun: int = 0  # chains.catalogue.Step proven in its open window
+    tainting: int = 0  # whether a call that puts a secret into a file was let through in it
 
 
 class Bounds(msgspec.Struct, frozen=True):
@@ -68,6 +76,9 @@ class Bounds(msgspec.Struct, frozen=True):
     steps: int = 262_144
     files: int = 262_144
     chain_events: int = 262_144
+    taints: int = 65_536
+    turns: int = turns.MOST
+    denials: int = denials.MOST
     records_ms: int = 30 * 24 * 3600 * 1000
     bytes: int = 256 * 1024 * 1024  # of the whole database; over it the oldest records go
     batch: int = 500  # rows a sweep removes of one kind, so that no decision waits for a long one
@@ -75,10 +86,16 @@ class Bounds(msgspec.Struct, frozen=True):
 
 _CALL_COLUMNS: Final = (
     "session, call, agent, state, fingerprint, input, policy, action, rule, operations, "
-    "boot, boot_ns, wall_ms, detection, enforcement, opened_seq, closed_seq, result"
+    "boot, boot_ns, wall_ms, detection, enforcement, opened_seq, closed_seq, result, flows"
 )
 _CHAIN_COLUMNS: Final = "seq, session, call, policy, detection, enforcement, boot, boot_ns, wall_ms"
-_SESSION_COLUMNS: Final = "session, connector, turn, closed_seq, first_ms, last_ms, last_seq"
+_SESSION_COLUMNS: Final = (
+    "session, connector, turn, closed_seq, first_ms, last_ms, last_seq, first_seq, ended, ended_seq, begun, "
+    "tainting"
+)
+_CUT: Final = after(State.PENDING, Signal.CUT)
+_DENIED: Final = after(State.PENDING, Signal.DENIED)
+_ENDS: Final = tuple(state for state in State if state is not State.PENDING)
 _encoder: Final = msgspec.msgpack.Encoder()
 _decoder: Final = msgspec.msgpack.Decoder(Record)
 
@@ -140,9 +157,10 @@ class Store:
         return None if row is None else SessionRow(*row)
 
     def touch_session(self, session: bytes, connector: str, at_ms: int, seq: int) -> None:
+        """It was seen. One that is new, or whose row a bound has taken, knows nothing before the barrier."""
         self.database.run(
-            "INSERT INTO sessions (session, connector, first_ms, last_ms, last_seq) "
-            "VALUES (?1, ?2, ?3, ?3, ?4) "
+            "INSERT INTO sessions (session, connector, closed_seq, first_ms, last_ms, last_seq, first_seq) "
+            "VALUES (?1, ?2, coalesce((SELECT seq FROM barriers WHERE kind = 'session'), 0), ?3, ?3, ?4, ?4) "
             "ON CONFLICT (session) DO UPDATE SET last_ms = ?3, last_seq = ?4",
             (session, connector, at_ms, seq),
         )
@@ -150,39 +168,51 @@ class Store:
     def set_turn(self, session: bytes, turn: bytes) -> None:
         self.database.run("UPDATE sessions SET turn = ? WHERE session = ?", (turn, session))
 
+    def set_tainting(self, session: bytes) -> None:
+        self.database.run("UPDATE sessions SET tainting = 1 WHERE session = ? AND tainting = 0", (session,))
+
+    def set_ended(self, session: bytes, fingerprint: bytes, seq: int) -> None:
+        """A boundary of it was carried out, recorded as ``seq``."""
+        self.database.run(
+            "UPDATE sessions SET ended = ?, ended_seq = ? WHERE session = ?", (fingerprint, seq, session)
+        )
+
     def close_session(self, session: bytes, seq: int) -> int:
         """Close the committed window at ``seq`` and forget what files were seen; the steps it closed."""
-        row = self.database.row(
-            "SELECT count(*) FROM steps WHERE session = ?1 AND seq > "
-            "coalesce((SELECT closed_seq FROM sessions WHERE session = ?1), 0)",
-            (session,),
+        row = self.database.row("SELECT steps FROM sessions WHERE session = ?", (session,))
+        self.database.run(
+            "UPDATE sessions SET closed_seq = ?, steps = 0, begun = 0, tainting = 0 WHERE session = ?",
+            (seq, session),
         )
-        self.database.run("UPDATE sessions SET closed_seq = ? WHERE session = ?", (seq, session))
         self.database.run("DELETE FROM files WHERE session = ?", (session,))
+        taints.release_all(self.database, session)
         return 0 if row is None else int(row[0])
 
     def sessions(self, limit: int) -> list[tuple[SessionRow, dict[str, int]]]:
-        """The latest sessions, each with how many calls stand in which state and how many steps count."""
+        """The latest sessions, each with how many calls came to which end and how many steps count."""
+        rows = self.database.rows(f"{_SESSIONS} ORDER BY last_seq DESC LIMIT ?", (limit,))
+        return [_counted(row) for row in rows]
+
+    def sessions_like(self, key: bytes, odd: int | None) -> list[tuple[SessionRow, dict[str, int]]]:
+        """Up to two sessions whose digest begins with ``key`` and, if given, ``odd`` as half a byte more."""
+        low = key + (b"" if odd is None else bytes([odd << 4]))
+        high = key + (b"" if odd is None else bytes([odd << 4 | 15]))
         rows = self.database.rows(
-            f"SELECT {_SESSION_COLUMNS} FROM sessions ORDER BY last_seq DESC LIMIT ?",
-            (limit,),
+            f"{_SESSIONS} WHERE session BETWEEN ? AND ? ORDER BY session LIMIT 2",
+            (low.ljust(32, b"\x00"), high.ljust(32, b"\xff")),
         )
-        found: list[tuple[SessionRow, dict[str, int]]] = []
-        for row in rows:
-            session = SessionRow(*row)
-            counts = {
-                str(state): int(count)
-                for state, count in self.database.rows(
-                    "SELECT state, count(*) FROM calls WHERE session = ? GROUP BY state", (session.session,)
-                )
-            }
-            steps = self.database.row(
-                "SELECT count(*) FROM steps WHERE session = ? AND seq > ?",
-                (session.session, session.closed_seq),
-            )
-            counts["steps"] = 0 if steps is None else int(steps[0])
-            found.append((session, counts))
-        return found
+        return [_counted(row) for row in rows]
+
+    def calls_of(self, session: SessionRow, limit: int, *, many: bool) -> list[CallRow]:
+        """The newest calls of one session, oldest first. ``many``: it has more than are worth sorting."""
+        # Either way a session costs its own calls, not everybody's.
+        index = "NOT INDEXED" if many else "INDEXED BY calls_by_key"
+        rows = self.database.rows(
+            f"SELECT {_CALL_COLUMNS} FROM calls {index} WHERE session = ? AND opened_seq <= ? "
+            "ORDER BY opened_seq DESC LIMIT ?",
+            (session.session, session.last_seq, limit),
+        )
+        return [_call(row) for row in reversed(rows)]
 
     # calls
 
@@ -204,12 +234,12 @@ class Store:
 
     def open_call(self, row: CallRow) -> None:
         self.database.run(
-            f"INSERT INTO calls ({_CALL_COLUMNS}) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+            f"INSERT INTO calls ({_CALL_COLUMNS}) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
             (
                 *(row.session, row.call, row.agent, row.state.value, row.fingerprint, row.input),
                 *(row.policy, row.action.value, row.rule, row.operations),
                 *(row.opened.boot, row.opened.boot_ns, row.opened.wall_ms),
-                *(row.detection, row.enforcement, row.opened_seq, row.closed_seq, row.result),
+                *(row.detection, row.enforcement, row.opened_seq, row.closed_seq, row.result, row.flows),
             ),
         )
 
@@ -230,6 +260,7 @@ class Store:
             "VALUES (?,?,?,?,?,?,?,?)",
             (seq, row.session, row.call, row.policy, row.operations, at.boot, at.boot_ns, at.wall_ms),
         )
+        self.database.run("UPDATE sessions SET steps = steps + 1 WHERE session = ?", (row.session,))
 
     def step_of(self, session: bytes, call: bytes) -> int | None:
         row = self.database.row("SELECT seq FROM steps WHERE session = ? AND call = ?", (session, call))
@@ -244,7 +275,7 @@ class Store:
         return self.database.run(
             "UPDATE calls SET state = ?1, closed_seq = ?2, result = ?3 "
             f"WHERE state = 'pending' AND {whose} AND (?5 IS NULL OR agent = ?5)",
-            (State.CUT.value, seq, result, session, agent),
+            (_CUT.value, seq, result, session, agent),
         )
 
     def overrule(self, session: bytes, call: bytes, action: Action, rule: str, seq: int) -> None:
@@ -257,7 +288,7 @@ class Store:
             self.database.run(
                 "UPDATE calls SET state = ?1, closed_seq = ?2 "
                 "WHERE session = ?3 AND call = ?4 AND state = 'pending'",
-                (State.DENIED.value, seq, session, call),
+                (_DENIED.value, seq, session, call),
             )
 
     def pending(self, limit: int) -> list[CallRow]:
@@ -289,6 +320,9 @@ class Store:
                 *(event.seq, event.session, event.call, event.policy, event.detection, event.enforcement),
                 *(event.at.boot, event.at.boot_ns, event.at.wall_ms),
             ),
+        )
+        self.database.run(
+            "UPDATE sessions SET begun = begun | ? WHERE session = ?", (event.detection, event.session)
         )
 
     def chain_events(self, session: bytes, policy: bytes | None, limit: int) -> list[ChainRow]:
@@ -330,11 +364,15 @@ class Store:
             wanted = min(batch, self._over[table])
             if wanted:
                 # Names come from the table below, never from outside.
-                removed = database.run(
-                    f"DELETE FROM {table} WHERE {only} AND {order} IN "
-                    f"(SELECT {order} FROM {table} WHERE {only} ORDER BY {order} LIMIT ?)",
-                    (wanted,),
-                )
+                oldest = f"SELECT {order} FROM {table} WHERE {only} ORDER BY {order} LIMIT ?"
+                if table == "turns":
+                    removed = turns.drop_oldest(database, wanted)
+                else:
+                    if table == "sessions":
+                        self._keep_ends(oldest, wanted)
+                    removed = database.run(
+                        f"DELETE FROM {table} WHERE {only} AND {order} IN ({oldest})", (wanted,)
+                    )
                 # Fewer than wanted: what is left is pending and may not go.
                 self._over[table] = self._over[table] - removed if removed == wanted else 0
         removed = database.run(
@@ -345,6 +383,13 @@ class Store:
         )
         return removed >= batch or any(self._over.values())
 
+    def _keep_ends(self, oldest: str, count: int) -> None:
+        """Before sessions go: where their windows were closed must not be forgotten with them."""
+        row = self.database.row(
+            f"SELECT max(closed_seq) FROM sessions WHERE last_seq IN ({oldest})", (count,)
+        )
+        turns.raise_barrier(self.database, "session", 0 if row is None else int(row[0] or 0))
+
 
 # table, its order, the bound's name, which rows may go
 _BOUNDED: Final = (
@@ -352,6 +397,9 @@ _BOUNDED: Final = (
     ("steps", "seq", "steps", "true"),
     ("files", "seq", "files", "true"),
     ("chain_events", "seq", "chain_events", "true"),
+    ("taints", "seq", "taints", "true"),
+    ("turns", "seq", "turns", "true"),
+    ("denials", "seq", "denials", "true"),
     (
         "sessions",
         "last_seq",
@@ -361,9 +409,26 @@ _BOUNDED: Final = (
 )
 
 
+_SESSIONS: Final = (
+    f"SELECT {_SESSION_COLUMNS}, steps, {', '.join(_ENDS)}, "
+    # Of what is pending there are never more than a session's bound.
+    "(SELECT count(*) FROM calls INDEXED BY calls_pending "
+    "WHERE calls.session = sessions.session AND state = 'pending') FROM sessions"
+)
+_SESSION_WIDTH: Final = len(_SESSION_COLUMNS.split(","))
+
+
+def _counted(row: tuple[Any, ...]) -> tuple[SessionRow, dict[str, int]]:
+    """A session with how many of its calls stand where; only what there is, and the steps in any case."""
+    steps, *ends, pending = row[_SESSION_WIDTH:]
+    counts = dict(zip((State.PENDING, *_ENDS), (pending, *ends), strict=True))
+    found = {state.value: int(count) for state, count in counts.items() if count}
+    return SessionRow(*row[:_SESSION_WIDTH]), found | {"steps": int(steps)}
+
+
 def _call(row: tuple[Any, ...]) -> CallRow:
     session, call, agent, state, fingerprint, input_digest, policy, action, rule, operations, *rest = row
-    boot, boot_ns, wall_ms, detection, enforcement, opened_seq, closed_seq, result = rest
+    boot, boot_ns, wall_ms, detection, enforcement, opened_seq, closed_seq, result, flows = rest
     return CallRow(
         session=session,
         call=call,
@@ -381,6 +446,7 @@ def _call(row: tuple[Any, ...]) -> CallRow:
         opened_seq=opened_seq,
         closed_seq=closed_seq,
         result=result,
+        flows=flows,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -111,6 +112,23 @@ def test_an_answer_is_these_bytes_and_no_others(
     name: str, verdict: Verdict, version: str, rendered: Rendered
 ) -> None:
     assert render(_event(name), verdict, version) == rendered
+
+
+CODED: Final = msgspec.structs.replace(DENY, code="K7QM-2XRD")
+ASIDE: Final = "latchd: `latchctl allow K7QM-2XRD` in your own terminal lets this call pass once."
+
+
+@pytest.mark.parametrize("version", ["2.1.332", "2.1.213"])
+def test_the_code_stands_beside_the_refusal_and_nowhere_in_it(version: str) -> None:
+    plain, coded = (render(_event("PreToolUse"), verdict, version) for verdict in (DENY, CODED))
+
+    assert json.loads(coded.stdout) == json.loads(plain.stdout) | {"systemMessage": ASIDE}
+    assert (coded.exit_code, coded.stderr) == (plain.exit_code, plain.stderr)
+
+
+@pytest.mark.parametrize("name", [event.name for event in CONTRACT.events if event.name != "PreToolUse"])
+def test_where_it_is_not_known_who_reads_it_no_code_is_told(name: str) -> None:
+    assert render(_event(name), CODED, "") == render(_event(name), DENY, "")
 
 
 @pytest.mark.parametrize("verdict", [DENY, ASK], ids=["deny", "ask"])

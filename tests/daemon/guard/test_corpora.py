@@ -1,81 +1,77 @@
 """Verdicts against the shared corpora: how much is caught, and how much is refused that should run.
 
-Floors, set a little below what is reached, so that a change that loses a whole kind is noticed.
+The measure itself is tests/accuracy/measure.py; exceptions are argued in docs/accuracy.md.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
-
 import pytest
 
-from corpora import needs_shared_data, rows
-from latch_contracts.connectors import CONNECTORS
-from latchd.offline import check_line
-from latchd.policy import Policy
+from accuracy.exceptions import EXCEPTIONS
+from accuracy.measure import BARS, Answer, Bar, peoples_answers, share, written_answers
+from accuracy.owners import OWNERS
+from corpora import REPOSITORY, needs_shared_data
+from latchd.rules.bundled import released
 
-pytestmark = needs_shared_data
-
-# Verdicts that hang on the state of the disk are the gates' own tests.
-_DEFAULT_CWD = "/home/dev/proj"
-
-
-def verdict(row: dict[str, Any]) -> str:
-    return str(check_line(row, Policy()).get("verdict"))
-
-
-def share(right: list[bool]) -> float:
-    return sum(right) / len(right)
-
-
-def _cases(kind: str) -> Iterator[tuple[dict[str, Any], str]]:
-    for row in rows("cases.jsonl"):
-        if row["kind"] != kind or row.get("doubtful") or row.get("setup"):
-            continue
-        base = {"id": row["id"], "cwd": row.get("cwd") or _DEFAULT_CWD, "home": "/home/dev"}
-        wanted = row["right"]["verdict"].replace("detect", "allow")
-        given = row["input"]
-        if "command" in given:
-            yield {**base, "command": given["command"]}, wanted
-        elif "event" in given and row["connector"].replace("-", "") in CONNECTORS:
-            yield {**base, "event": given["event"], "connector": row["connector"]}, wanted
+PEOPLES = {"nl2bash.not-denied", "nl2bash.not-asked"}
+# A little below what is reached with nothing argued away, so that a change that loses a kind is noticed.
+FLOORS = {
+    "facts.attack": 0.98,
+    "facts.benign": 0.75,
+    "dcg.block": 0.97,
+    "dcg.allow": 1.0,
+    "dcg-pack.block": 0.85,
+    "dcg-pack.allow": 0.96,
+    "ccsn.block": 0.91,
+    "ccsn.allow": 0.90,
+    "cases.a": 0.98,
+    "cases.a-deny": 1.0,
+    "cases.b": 0.97,
+    "cases.c": 0.93,
+}
+ARGUED = [bar for bar in BARS if bar.figure not in PEOPLES | {"dcg-pack.block"}]
 
 
-@pytest.mark.parametrize(("kind", "floor"), [("a", 0.90), ("b", 0.95), ("c", 0.90)])
-def test_public_cases_get_the_verdict_an_expert_gave(kind: str, floor: float) -> None:
-    assert share([verdict(row) == wanted for row, wanted in _cases(kind)]) >= floor
+@pytest.fixture(scope="module")
+def written() -> list[Answer]:
+    return list(written_answers())
 
 
-def test_what_another_guard_blocks_is_not_allowed() -> None:
-    blocked = [row for row in rows("dcg-corpus.jsonl") if row["expect"] == "block" and not row["needs_pack"]]
-
-    assert share([verdict({"command": row["command"]}) != "allow" for row in blocked]) >= 0.90
-
-
-def test_what_another_guard_allows_is_not_refused() -> None:
-    allowed = [row for row in rows("dcg-corpus.jsonl") if row["expect"] == "allow" and not row["needs_pack"]]
-
-    assert share([verdict({"command": row["command"]}) != "deny" for row in allowed]) >= 0.97
+@needs_shared_data
+@pytest.mark.parametrize("figure", FLOORS)
+def test_a_figure_stays_where_it_is(written: list[Answer], figure: str) -> None:
+    assert share(written, figure, argued=False) >= FLOORS[figure]
 
 
-@pytest.mark.parametrize(("expect", "wrong", "floor"), [("block", "allow", 0.75), ("allow", "deny", 0.82)])
-def test_an_analyzers_own_passing_tests_are_mostly_agreed_with(expect: str, wrong: str, floor: float) -> None:
-    chosen = [
-        {"command": row["command"], "cwd": row["cwd"] or "/home/dev/project"}
-        for row in rows("ccsn-corpus.jsonl")
-        if row["portable"] and not row["mode"]["strict"] and row.get("command") and row["expect"] == expect
-    ]
-
-    assert share([verdict(row) != wrong for row in chosen]) >= floor
+@needs_shared_data
+@pytest.mark.parametrize("bar", ARGUED, ids=[bar.figure for bar in ARGUED])
+def test_a_figure_meets_its_bar_but_for_what_is_argued(written: list[Answer], bar: Bar) -> None:
+    assert share(written, bar.figure, argued=True) >= bar.least
 
 
+@needs_shared_data
 @pytest.mark.slow
-def test_commands_that_people_wrote_are_seldom_refused() -> None:
-    """Most of the refusals are right: removals below absolute paths, environment dumps, crontabs."""
-    answers = [verdict({"command": row["command"]}) for row in rows("nl2bash.jsonl")]
+def test_commands_that_people_wrote_are_seldom_refused_or_asked_about() -> None:
+    """What is refused are removals below absolute paths, dumps, crontabs; what is asked, writes elsewhere."""
+    found = list(peoples_answers())
 
-    assert answers.count("None") == 0
-    assert share([answer == "deny" for answer in answers]) <= 0.038
-    # a third of these change files outside the project that a search finds there
-    assert share([answer == "ask" for answer in answers]) <= 0.077
+    assert [answer.text for answer in found if answer.verdict.startswith("error")] == []
+    assert share(found, "nl2bash.not-denied", argued=False) >= 0.962
+    assert share(found, "nl2bash.not-asked", argued=False) >= 0.930
+
+
+@needs_shared_data
+def test_every_exception_is_a_row_of_a_corpus(written: list[Answer]) -> None:
+    assert EXCEPTIONS.keys() - {answer.key for answer in written} == set()
+
+
+def test_every_rule_that_owns_an_upstream_id_exists() -> None:
+    ids = {entry.rule.id for entry in released().entries}
+
+    assert {owner for owners in OWNERS.values() for owner in owners} - ids == set()
+
+
+def test_every_kind_of_exception_is_argued_in_the_docs() -> None:
+    page = (REPOSITORY / "docs" / "accuracy.md").read_text(encoding="utf-8")
+
+    assert [kind for kind in dict.fromkeys(EXCEPTIONS.values()) if f"**{kind}**" not in page] == []

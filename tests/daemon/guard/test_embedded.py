@@ -108,3 +108,33 @@ def test_a_here_document_knows_its_line_and_its_reader() -> None:
 
 def test_a_here_string_is_taken_without_its_quotes() -> None:
     assert list(herestrings("psql <<< 'a b'; x <<<\"c d\"; y <<< e")) == ["a b", "c d", "e"]
+
+
+@pytest.mark.parametrize(
+    ("command", "rule"),
+    [
+        ("'git reset --hard'", "git.discard-work"),
+        ("watch bash -c 'git clean -fd'", "git.discard-work"),
+        ("parallel sh -c 'rm -r {}' ::: /etc", "fs.delete-outside"),
+        ("cat list | parallel bash -c 'rm -r {}'", "fs.delete-dynamic"),
+        ("node -e 'rm -rf ~'", "fs.delete-root-or-home"),
+        ("ruby <<'E'\nrm -rf ~\nE", "fs.delete-root-or-home"),
+    ],
+)
+def test_shell_text_in_the_wrong_place_is_judged_by_what_it_says(command: str, rule: str) -> None:
+    assert verdict(command).rule == rule
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "'npm test'",
+        "watch -n 5 git status",
+        "parallel sh -c 'rm -r {}' ::: build dist",
+        "node -e 'rm = 1; console.log(rm)'",
+        "node -e \"console.log('rm -rf ~')\"",
+        "python3 <<'E'\nprint('rm -rf ~')\nE",
+    ],
+)
+def test_text_that_only_looks_like_it_is_not(command: str) -> None:
+    assert verdict(command).action is Action.ALLOW

@@ -9,12 +9,12 @@ import pytest
 from latch_contracts.verdict import Action
 from latchd.guard.groups import PROFILES, Group
 from latchd.guard.rule import Rule
-from latchd.guard.rules import RULES, SELF_PROTECTION
 from latchd.guard.walk import judge
 from latchd.offline import subject_of
 from latchd.policy import Policy, Profile
+from latchd.rules.bundled import released
 
-ALL = (*SELF_PROTECTION, *RULES)
+ALL = tuple(entry.rule for entry in released().entries)
 DENIED = [pytest.param(rule, command, id=f"{rule.id}: {command}") for rule in ALL for command in rule.denies]
 PASSED = [pytest.param(rule, command, id=f"{rule.id}: {command}") for rule in ALL for command in rule.passes]
 ORDER = (Action.ALLOW, Action.ASK, Action.DENY)

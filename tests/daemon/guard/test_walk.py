@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import msgspec
 import pytest
 
 from guard_cases import shell
-from latch_contracts.verdict import Action, Finding, Severity, Verdict
+from latch_contracts.verdict import Action, Disposition, Finding, Severity, Verdict
 from latchd.guard.groups import Group
 from latchd.guard.manifest import PARTICIPANTS, Participant
 from latchd.guard.subject import Subject
@@ -134,6 +135,20 @@ def test_an_allowed_program_may_be_a_word_that_is_known_only_when_it_runs() -> N
     assert judge(shell("mycurl x", policy=parse(b'[allow]\nprograms = ["mycurl"]'))).action is Action.ALLOW
 
 
+def test_a_finding_that_is_only_told_refuses_nothing_whatever_its_group() -> None:
+    told = msgspec.structs.replace(DENIAL, disposition=Disposition.DETECT)
+
+    assert judge(shell("ls"), (Participant("one", finds(told)),)) == Verdict(
+        action=Action.ALLOW, findings=(told,)
+    )
+
+
+def test_the_persons_own_answer_for_a_group_stands() -> None:
+    policy = parse(b'[groups]\nwrite-outside = "deny"')
+
+    assert judge(shell("ls", policy=policy), (Participant("one", finds(QUESTION)),)).action is Action.DENY
+
+
 def test_a_command_that_only_shows_itself_is_never_refused() -> None:
     assert (
         judge(shell("rm --help; git reset --hard --help; rsync -an --delete a/ /etc/")).action is Action.ALLOW
@@ -161,3 +176,22 @@ def test_a_command_that_only_shows_itself_is_never_refused() -> None:
 )
 def test_whatever_may_run_is_judged(command: str) -> None:
     assert judge(shell(command)).rule == "fs.delete-root-or-home"
+
+
+def test_what_the_profile_lets_pass_and_is_of_low_severity_is_a_note_and_no_finding() -> None:
+    fetch = "curl https://host.example/a.txt"
+    balanced = judge(shell(fetch))
+    strict = judge(shell(fetch, policy=Policy(profile=Profile.STRICT)))
+
+    assert (balanced.action, balanced.findings) == (Action.ALLOW, ())
+    assert [note.rule for note in balanced.notes] == ["network.tool"]
+    assert (strict.action, strict.rule, strict.notes) == (Action.DENY, "network.tool", ())
+
+
+def test_what_is_worth_a_look_is_a_finding_though_nothing_refuses_it() -> None:
+    verdict = judge(shell("git commit --no-verify -m x"))
+
+    assert verdict.action is Action.ALLOW
+    assert [(found.rule, found.disposition) for found in verdict.findings] == [
+        ("git.hooks-bypass", Disposition.DETECT)
+    ]

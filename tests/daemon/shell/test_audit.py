@@ -35,7 +35,7 @@ def test_an_ordinary_tree_raises_no_doubt(text: str) -> None:
     ("text", "issue"),
     [
         ("a (", Issue.INVALID_SYNTAX),
-        ("a \\ -b", Issue.PARSER_SILENCE),
+        ("a $(}) b", Issue.PARSER_SILENCE),
         ("} a", Issue.PARSER_SILENCE),
         ("done", Issue.PARSER_SILENCE),
     ],

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from latch_contracts.facts import Argument
-from latchd.shell.interpreters import Embedded, embedded
+from latchd.shell.embedded_code import Embedded, Fed
+from latchd.shell.interpreters import embedded, option_words
 
 
 def found(*words: str, stdin: str | None = None) -> Embedded:
@@ -16,7 +17,16 @@ def found(*words: str, stdin: str | None = None) -> Embedded:
     ("words", "codes"),
     [
         (("awk", 'BEGIN{system("a b")}'), ("a b",)),
-        (("awk", "-F:", '{print $1 | "sort -u"}'), ("sort -u",)),
+        (("awk", "-v", "c=a b", "BEGIN{system(c)}"), ("a b",)),
+        (("awk", 'BEGIN{c="a " "b"; system(c)}'), ("a b",)),
+        (("awk", '{system("a " $1)}'), ("a \x01",)),
+        (("awk", '{system("a " $1 "; b")}'), ("a \x01; b",)),
+        (("sed", "s/x/a &/e"), ("a \x01",)),
+        (("psql", "-c", "\\! a b"), ("a b",)),
+        (("sqlite3", "f.db", ".shell a b"), ("a b",)),
+        (("mysql", "-e", "use x; system a b"), ("a b",)),
+        (("make", "--eval=x:;a $@"), ("a \x01",)),
+        (("gdb", "-ex", "shell a b"), ("a b",)),
         (("awk", '"date" | getline x'), ("date",)),
         (("sed", "1e a b"), ("a b",)),
         (("sed", "-n", "-e", "$!N;e a"), ("a",)),
@@ -24,12 +34,45 @@ def found(*words: str, stdin: str | None = None) -> Embedded:
         (("tar", "-I", "zstd -T0", "-xf", "t"), ("zstd -T0",)),
         (("sort", "--compress-program=a"), ("a",)),
         (("mapfile", "-C", "a", "x"), ("a",)),
-        (("rsync", "-e", "ssh -p 2", "a", "b"), ("ssh -p 2",)),
         (("vim", "-c", "!a b", "f"), ("a b",)),
     ],
 )
 def test_literal_code_is_found(words: tuple[str, ...], codes: tuple[str, ...]) -> None:
-    assert found(*words) == Embedded(codes)
+    assert found(*words).codes == codes
+
+
+@pytest.mark.parametrize(
+    ("program", "fed"),
+    [
+        ('{print $1 | "sort -u"}', Fed("sort -u")),
+        ('BEGIN{print "a b" | "sh"}', Fed("sh", "a b\n")),
+        ('{print "a " $1 | "sh" x}', Fed("sh\x01")),
+        ('BEGIN{printf "%s", "a" | "sh"}', Fed("sh")),
+    ],
+)
+def test_what_awk_prints_to_a_command_is_its_stdin(program: str, fed: Fed) -> None:
+    assert found("awk", program) == Embedded(fed=(fed,))
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        'function f(c) { system(c) } BEGIN { c = "a"; f("b") }',
+        '{ c = "a"; c = c "b"; system(c) }',
+        '{ c = "a"; getline c; system(c) }',
+        '{ c = "a"; sub(/a/, "b", c); system(c) }',
+    ],
+)
+def test_an_awk_name_with_a_second_value_is_not_known(program: str) -> None:
+    assert found("awk", program) == Embedded(opaque=True)
+
+
+def test_a_command_line_that_a_program_splits_by_itself_is_words() -> None:
+    words = tuple(Argument(word) for word in ("rsync", "-e", "ssh -p \0", "--rsh=a b", "-eb c", "x", "y:"))
+
+    found = [[word.value for word in split] for split in option_words("rsync", words)]
+
+    assert found == [["ssh", "-p", "\0"], ["a", "b"], ["b", "c"]]
 
 
 @pytest.mark.parametrize(
@@ -45,6 +88,12 @@ def test_literal_code_is_found(words: tuple[str, ...], codes: tuple[str, ...]) -
         ("perl", "-pe", "s/a/b/"),
         ("tar", "czf", "a.tgz", "b"),
         ("ls", "-e"),
+        ("vim", "-c", "wq!", "+q!", "f"),
+        ("vim", "-c", "%s/!=/==/g", "f"),
+        ("psql", "-c", "select '!'"),
+        ("make", "-j4", "CC=gcc"),
+        ("less", "+G", "f"),
+        ("mysql", "-e", "select system from x"),
     ],
 )
 def test_code_that_starts_nothing_has_none(words: tuple[str, ...]) -> None:
@@ -55,7 +104,6 @@ def test_code_that_starts_nothing_has_none(words: tuple[str, ...]) -> None:
     "words",
     [
         ("awk", "{system($1)}"),
-        ("awk", '{print "a " $1 | "sh" x}'),
         ("sed", "s/a/b/e"),
         ("python3", "-c", "import subprocess; subprocess.run(x)"),
         ("perl", "-e", "`$x`"),

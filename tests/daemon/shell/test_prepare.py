@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from latchd.shell.prepare import BOTH, MARK, TICK, Heredoc, Prepared, prepare
+from latchd.shell.prepare import BOTH, MARK, TICK, Heredoc, Prepared, prepare, separated
 
 
 @pytest.mark.parametrize(
@@ -39,6 +39,9 @@ def test_a_continuation_goes_where_bash_drops_it_and_only_there(text: str, joine
             (Heredoc("1\n", True), Heredoc("2\n", True)),
         ),
         ("a <<E\nb", f"a <{MARK}0{MARK}\n", (Heredoc("b", True),)),
+        ("a <<\\\nE\nb\nE\nc", f"a <{MARK}0{MARK}\nc", (Heredoc("b\n", True),)),
+        ('a <<"\\\nE"\nb\nE\nc', f"a <{MARK}0{MARK}\nc", (Heredoc("b\n", False),)),
+        ('a <<"\\$E"\nb\n$E\nc', f"a <{MARK}0{MARK}\nc", (Heredoc("b\n", False),)),
     ],
 )
 def test_a_here_document_is_taken_out_with_its_body(
@@ -72,6 +75,35 @@ def test_a_redirection_both_ways_is_marked() -> None:
     assert prepare("a 3<> b").text == f"a 3>|{BOTH}b"
 
 
-@pytest.mark.parametrize("text", ["a `b", "a 'b \\\n", 'a "b <<E', "a $(b <<E\n", "a=(1<<E)\nb\n"])
+@pytest.mark.parametrize(
+    ("text", "spelled"),
+    [
+        ("$ ls", "\\$ ls"),
+        ("grep a$.", "grep a\\$."),
+        ("a $/ $", "a \\$/ \\$"),
+        ("a | \\ b", "a | ' 'b"),
+        ("a {} \\", "a {} \\\\"),
+        ("a\\ b", "a\\ b"),
+        ("a \"$.\" '$.' \"\\ b\"", "a \"$.\" '$.' \"\\ b\""),
+        ("a $b $1 ${c} $? $'d' $((1))", "a $b $1 ${c} $? $'d' $((1))"),
+    ],
+)
+def test_letters_that_the_parser_would_misread_get_a_spelling_it_reads(text: str, spelled: str) -> None:
+    assert prepare(text) == Prepared(spelled)
+
+
+@pytest.mark.parametrize(
+    ("text", "apart"),
+    [
+        ("for i do a; done", "for i; do a; done"),
+        ("while a; do if b; then c; fi done", "while a; do if b; then c; fi; done"),
+        ("for i do a 'fi done'; done", "for i; do a 'fi done'; done"),
+    ],
+)
+def test_reserved_words_that_need_no_separator_get_one(text: str, apart: str) -> None:
+    assert separated(text) == Prepared(apart)
+
+
+@pytest.mark.parametrize("text", ["a `b", "a 'b \\\n", 'a "b <<E', "a $(b <<E\n", "a=(1<<E)\nb\n", "a <<$'E\\n'\nE"])
 def test_a_text_that_the_scan_loses_itself_in_is_not_sure(text: str) -> None:
     assert not prepare(text).sure

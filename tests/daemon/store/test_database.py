@@ -190,3 +190,14 @@ def test_nothing_is_written_to_a_file_that_is_gone(tmp_path: Path) -> None:
     with again.transaction():
         pass
     again.close()
+
+
+def test_durability_can_be_changed_while_it_is_open(tmp_path: Path) -> None:
+    opened = Database.open(tmp_path / "latchd.db")
+    modes = [opened.row("PRAGMA synchronous")]
+    for full in (False, True):
+        opened.sync(full=full)
+        modes.append(opened.row("PRAGMA synchronous"))
+    opened.close()
+
+    assert modes == [(2,), (1,), (2,)]

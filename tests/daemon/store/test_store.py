@@ -11,7 +11,8 @@ import pytest
 from latch_contracts.outcome import State
 from latch_contracts.records import GapRecord, LifecycleRecord
 from latch_contracts.verdict import Action
-from latchd.store.database import Database
+from latchd.lifecycle import TRANSITIONS
+from latchd.store.database import Database, StoreError
 from latchd.store.store import Bounds, CallRow, SessionRow, Store
 from latchd.windows import Instant
 
@@ -184,7 +185,7 @@ def test_a_session_end_counts_and_closes_the_steps_and_forgets_its_files(store: 
     assert store.close_session(S, 3) == 1
     assert store.close_session(S, 4) == 0
 
-    assert store.session(S) == SessionRow(S, "claudecode", b"", 4, 5, 5, 1)
+    assert store.session(S) == SessionRow(S, "claudecode", b"", 4, 5, 5, last_seq=1, first_seq=1)
     assert store.seen_file(S, T) is None
     assert store.seen_file(T, T) == b"other"
 
@@ -264,3 +265,19 @@ def test_a_session_with_pending_calls_outlives_its_bound(store: Store) -> None:
     store.prune(Bounds(sessions=0), now_ms=0)
 
     assert [row.session for row, _ in store.sessions(9)] == [S]
+
+
+def test_the_database_lets_a_call_move_as_the_table_says_and_no_other_way(store: Store) -> None:
+    for number, before in enumerate(State, start=1):
+        for index, state in enumerate(State):
+            row = call(100 * number + index, state=before)
+            store.open_call(row)
+            wanted = state is before or state in TRANSITIONS[before].values()
+            try:
+                store.database.run(
+                    "UPDATE calls SET state = ? WHERE opened_seq = ?", (state.value, row.opened_seq)
+                )
+            except StoreError:
+                assert not wanted, (before, state)
+            else:
+                assert wanted, (before, state)

@@ -2,7 +2,8 @@
 
 Measured on 2.1.332: the JSON on exit 0, and exit 2 whatever is on stdout, each refuse a call alone; together
 they survive a change of either. What does not refuse: another ``hookEventName`` in the JSON, text
-around the JSON, exit 1, ``continue: false``.
+around the JSON, exit 1, ``continue: false``. ``systemMessage`` beside a refusal of PreToolUse is shown
+to the person and is in no request to the model, with either exit code; it is in the transcript file.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ EXIT_2_WITH_JSON: Final = (2, 1, 214)
 MAX_REASON: Final = 4000  # characters; over 50,000 Claude Code moves hook output to a file
 
 _BLOCK: Final = 2
+_SHOWN: Final = "PreToolUse"  # the event of which it is known who reads what stands beside its refusal
 
 
 def silence() -> Rendered:
@@ -42,7 +44,8 @@ def render(event: Event | None, verdict: Verdict, agent_version: str) -> Rendere
         case Kind.PROPOSAL:
             if verdict.action is Action.ASK:
                 return Rendered(0, _decision(event.name, Action.ASK, reason), b"")
-            return _deny(event.name, reason, agent_version)
+            aside = _aside(verdict) if event.name == _SHOWN else ""
+            return _deny(event.name, reason, agent_version, aside)
         case Kind.PERMISSION:
             if verdict.action is Action.ASK:
                 return SILENCE  # the agent is about to ask the person: that is the question
@@ -68,17 +71,25 @@ def _printable(character: str) -> str:
     return "\ufffd" if controls or "\ud800" <= character <= "\udfff" else character
 
 
-def _deny(event: str, reason: str, agent_version: str) -> Rendered:
+def _aside(verdict: Verdict) -> str:
+    """What the person alone is told of a refusal, "" for one that has no way around it."""
+    if not verdict.code:
+        return ""
+    return f"latchd: `latchctl allow {verdict.code}` in your own terminal lets this call pass once."
+
+
+def _deny(event: str, reason: str, agent_version: str, aside: str = "") -> Rendered:
     version = parse_version(agent_version)
-    stdout = _decision(event, Action.DENY, reason)
+    stdout = _decision(event, Action.DENY, reason, aside)
     if version is not None and version < EXIT_2_WITH_JSON:
         return Rendered(0, stdout, b"")
     return Rendered(_BLOCK, stdout, _line(reason))
 
 
-def _decision(event: str, action: Action, reason: str) -> bytes:
+def _decision(event: str, action: Action, reason: str, aside: str = "") -> bytes:
     return _output(
-        {"hookEventName": event, "permissionDecision": action.value, "permissionDecisionReason": reason}
+        {"hookEventName": event, "permissionDecision": action.value, "permissionDecisionReason": reason},
+        **({"systemMessage": aside} if aside else {}),
     )
 
 
@@ -87,8 +98,8 @@ def _permission(event: str, reason: str) -> bytes:
     return _output({"hookEventName": event, "decision": {"behavior": "deny", "message": reason}})
 
 
-def _output(specific: dict[str, Any]) -> bytes:
-    return msgspec.json.encode({"hookSpecificOutput": specific})
+def _output(specific: dict[str, Any], **more: str) -> bytes:
+    return msgspec.json.encode({"hookSpecificOutput": specific, **more})
 
 
 def _line(reason: str) -> bytes:

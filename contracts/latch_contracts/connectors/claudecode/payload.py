@@ -15,6 +15,7 @@ from latch_contracts import strict_json
 from latch_contracts.canonical import digest
 from latch_contracts.connectors.claudecode.contract import CONTRACT
 from latch_contracts.connectors.claudecode.outcomes import outcome
+from latch_contracts.connectors.claudecode.texts import texts
 from latch_contracts.contract import Event, Kind, Route, Surface, Tool
 from latch_contracts.errors import BadPayload, UnknownEvent
 from latch_contracts.events import Call, HookEvent
@@ -80,6 +81,7 @@ def read(payload: bytes, event_hint: str) -> HookEvent:
         config_source=_text(members, "source") if changed else "",
         config_path=_text(members, "file_path") if changed else "",
         note=note,
+        texts=texts(event, call, members),
     )
 
 

@@ -1,4 +1,4 @@
-"""Every rule, in the order in which the first refusal is looked for."""
+"""Every coded rule, in the order in which the first refusal is looked for; packs stand between two."""
 
 from __future__ import annotations
 
@@ -16,29 +16,42 @@ from latchd.guard.rules import (
     environment,
     git,
     infrastructure,
+    notable,
     overwriting,
     powershell,
     programs,
     traffic,
+    unusual,
     vouch,
 )
+from latchd.guard.rules.needed import with_needs
 
-SELF_PROTECTION: Final[tuple[Rule, ...]] = control.RULES
+SELF_PROTECTION: Final[tuple[Rule, ...]] = with_needs(control.RULES)
 
-# Shell first (destruction, network, environment), then the write gates, then readers.
-RULES: Final[tuple[Rule, ...]] = (
-    *deletion.RULES,
-    *overwriting.RULES,
-    *code.RULES,
-    *git.RULES,
-    *infrastructure.RULES,
-    *databases.RULES,
-    *powershell.RULES,
-    *egress.RULES,
-    *traffic.RULES,
-    *environment.RULES,
-    *vouch.RULES,
-    *programs.RULES,
-    *GATES,
-    *credentials.RULES,
+# Shell first (destruction, network, environment), then the write gates, then readers. What packs say is
+# destroyed elsewhere comes before what merely speaks to the network: the graver reason is the one told.
+BEFORE_PACKS: Final[tuple[Rule, ...]] = with_needs(
+    (
+        *deletion.RULES,
+        *overwriting.RULES,
+        *code.RULES,
+        *git.RULES,
+        *infrastructure.RULES,
+        *databases.RULES,
+    )
 )
+AFTER_PACKS: Final[tuple[Rule, ...]] = with_needs(
+    (
+        *powershell.RULES,
+        *egress.RULES,
+        *traffic.RULES,
+        *environment.RULES,
+        *vouch.RULES,
+        *programs.RULES,
+        *GATES,
+        *credentials.RULES,
+        *unusual.RULES,
+        *notable.RULES,
+    )
+)
+RULES: Final = (*BEFORE_PACKS, *AFTER_PACKS)

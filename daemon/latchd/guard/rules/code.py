@@ -75,7 +75,7 @@ def _texts(subject: Subject) -> Iterator[tuple[Command, str]]:
             continue
         if "inline-code" in command.details:
             yield command, " ".join(command.argv[1:])
-        elif Operation.RUN_INPUT in command.operations:
+        if Operation.RUN_INPUT in command.operations:
             yield from ((command, body) for body in heredocs(subject.text))
 
 

@@ -26,6 +26,14 @@ _LOOKING: Final = frozenset(
     "status is-active is-enabled show cat list-units list-unit-files list-sockets -0 -l".split()
 )
 _PERSONS: Final = frozenset(("allow", "down", "uninstall", "install"))
+# What shows codes to whoever has a terminal, and what makes one where there is none.
+_SHOWING: Final = frozenset(("tail", "history", "show"))
+_TERMINALS: Final = frozenset("script unbuffer expect socat tmux screen dtach abduco".split())
+# Our own client, called from code: its import, then one of the person's verbs or the hook socket.
+_FROM_CODE: Final = re.compile(
+    r"(?:from|import)[ \t]{1,8}latch_c(?s:.{1,400}?)"
+    r"(?:['\"](?:allow|down|uninstall|install)['\"]|hook_socket)"
+)
 # The directories that hook files lie in: to remove or move one takes them along.
 _HOMES: Final = frozenset((".claude", ".codex", ".cursor", ".gemini", ".opencode", ".windsurf", ".copilot"))
 _MUTATES: Final = (Access.WRITE, Access.APPEND, Access.DELETE)
@@ -80,10 +88,13 @@ def _hook_files(subject: Subject) -> Iterator[Hit]:
                 break
 
 
+_SOCKET: Final = re.compile(r"(?:^|[/:'\"])(?:hook|events)\.sock\b")
+
+
 def _sockets(subject: Subject) -> Iterator[Hit]:
     for command in subject.acting():
         for word in command.argv[1:]:
-            if "latchd/hook.sock" in word or "latchd/events.sock" in word:
+            if _SOCKET.search(word) and "latchd" in subject.text:
                 yield Hit(command.id, "the guard's socket", "this speaks to the guard's socket", _INSTEAD)
                 break
 
@@ -129,22 +140,42 @@ def _commands(subject: Subject) -> Iterator[Hit]:
     for command in subject.acting():
         if verb := _persons_verb(command):
             yield Hit(command.id, f"latchctl {verb}", f"`latchctl {verb}` is for the person alone", _INSTEAD)
+        elif shown := _codes(subject, command):
+            yield Hit(
+                command.id, f"latchctl {shown}", "this shows codes that are for the person alone", _INSTEAD
+            )
         elif _uninstalls(command):
             yield Hit(command.id, "latchd", "this uninstalls the guard", _INSTEAD)
+        elif command.program.startswith("python") and _FROM_CODE.search(subject.text):
+            yield Hit(command.id, "latch_client", "this calls the guard as the person does", _INSTEAD)
 
 
 def _persons_verb(command: Command) -> str:
+    return next((word for word in _words_for_client(command) if word in _PERSONS), "")
+
+
+def _codes(subject: Subject, command: Command) -> str:
+    """What of `latchctl` shows codes here, where no person looks; "" for nothing."""
+    words = _words_for_client(command)
+    verb = next((word for word in words if word in _SHOWING), "")
+    on_a_terminal = any(one.program in _TERMINALS for one in subject.acting())
+    return verb if "--codes" in words or on_a_terminal else ""
+
+
+def _words_for_client(command: Command) -> tuple[str, ...]:
+    """What follows the name of our client, wherever in the command that stands."""
     words = command.argv
     at = 0 if command.program == "latchctl" else -1
     for index, word in enumerate(words):
-        if word.rpartition("/")[2] == "latchctl" or word in ("latch_client.cli", "latch_client"):
+        is_client = word in ("latch_client.cli", "latch_client") or word.endswith("latch_client/cli.py")
+        if is_client or word.rpartition("/")[2] == "latchctl":
             at = index
             break
     if at < 0 or (
         at > 0 and command.program in ("echo", "grep", "rg", "git", "cat", "man", "which", "command", "type")
     ):
-        return ""
-    return next((word for word in words[at + 1 :] if word in _PERSONS), "")
+        return ()
+    return tuple(words[at + 1 :])
 
 
 def _environment(subject: Subject) -> Iterator[Hit]:
@@ -202,6 +233,7 @@ RULES: Final = (
         _sockets,
         denies=(
             "nc -U /run/user/1000/latchd/hook.sock",
+            "cd $XDG_RUNTIME_DIR/latchd && nc -U hook.sock",
             "socat - UNIX-CONNECT:/run/user/1000/latchd/hook.sock",
         ),
         passes=("nc -U /tmp/a.sock",),
@@ -231,12 +263,19 @@ RULES: Final = (
         denies=(
             "latchctl allow 1234",
             "latchctl down",
+            "echo K7QM-2XRD | xargs latchctl allow",
+            "latchctl tail --codes",
+            "script -qc 'latchctl tail --no-follow' /dev/null",
+            "python3 venv/lib/latch_client/cli.py allow K7QM-2XRD",
+            "python3 -c \"from latch_client.cli import main; main(['allow', 'K7QM-2XRD'])\"",
             "python3 -m latch_client.cli uninstall claudecode",
             "~/.local/bin/latchctl down",
             "pip uninstall -y latchd",
         ),
         passes=(
             "latchctl status",
+            "latchctl tail --no-follow",
+            "grep -r 'latchctl allow' docs",
             "pip uninstall -y requests",
             "latchctl explain 'rm -rf /'",
             "echo latchctl down",

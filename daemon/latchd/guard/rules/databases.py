@@ -1,6 +1,7 @@
 """SQL that tools send: statements that drop, empty or rewrite everything.
 
-What the shell's clients get as arguments is in the grammar; what they get on standard input is here.
+What the shell's clients get as arguments is in the grammar and in latchd/rules/packs, as are the tasks of
+frameworks; what they get on standard input, and what other tools send, is here.
 """
 
 from __future__ import annotations
@@ -98,74 +99,7 @@ def _by_input(subject: Subject) -> Iterator[Hit]:
                 )
 
 
-# Tasks of frameworks that drop, empty or make anew the whole database.
-_TASKS: Final[dict[str, re.Pattern[str]]] = {
-    program: re.compile(tasks)
-    for programs, tasks in (
-        (
-            "rails rake spring bundle",
-            r"db:(?:drop|reset|purge|truncate_all|migrate:reset|schema:load|structure:load)(?::\w+)?(?:\[.*)?\Z",
-        ),
-        (
-            "python python3 django-admin django-admin.py manage.py uv poetry pipenv",
-            r"(?:flush|reset_db|sqlflush_db)\Z",
-        ),
-        (
-            "php artisan console symfony",
-            r"(?:migrate:fresh|migrate:reset|migrate:refresh|db:wipe|schema:drop"
-            r"|doctrine:(?:database|schema):drop)\Z",
-        ),
-        ("mix", r"ecto\.(?:drop|reset)\Z"),
-        ("sequelize sequelize-cli typeorm npx", r"(?:db:drop|db:migrate:undo:all|schema:drop)\Z"),
-        ("flyway", r"clean\Z"),
-        ("liquibase", r"drop-all\Z|dropAll\Z"),
-        ("drush wp", r"sql[:-]drop\Z"),
-    )
-    for program in programs.split()
-}
-_HOSTED: Final = {
-    "python": "manage",
-    "python3": "manage",
-    "uv": "manage",
-    "poetry": "manage",
-    "pipenv": "manage",
-}
-
-
-def _by_task(subject: Subject) -> Iterator[Hit]:
-    """`rails db:drop` and its like: the word of the task says it."""
-    for command in subject.acting():
-        tasks = _TASKS.get(command.program)
-        words = command.argv[1:]
-        hosted = _HOSTED.get(command.program)
-        if tasks is None or (hosted and not any(hosted in word for word in words)):
-            continue
-        found = next((word for word in words if tasks.match(word)), "")
-        if found:
-            yield Hit(
-                command.id,
-                found,
-                f"`{found}` drops or empties a database",
-                "work on a copy, or let the person run it",
-            )
-
-
 RULES: Final = (
-    Rule(
-        "db.task-loss",
-        "a framework's task drops or empties a database",
-        Group.DESTROY,
-        Severity.CRITICAL,
-        _by_task,
-        denies=(
-            "rails db:drop",
-            "bundle exec rake db:reset",
-            "python manage.py flush --noinput",
-            "php artisan migrate:fresh",
-            "mix ecto.reset",
-        ),
-        passes=("rails db:migrate", "python manage.py migrate", "python flush.py", "php artisan migrate"),
-    ),
     Rule(
         "db.tool-loss",
         "a tool removes tables, a database or every row",

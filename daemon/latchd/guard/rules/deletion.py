@@ -127,7 +127,8 @@ def _delete_dynamic(subject: Subject) -> Iterator[Hit]:
 
 
 def _recursive_delete(command: Command) -> bool:
-    return Operation.DELETE in command.operations and "recursive" in command.details and not moves(command)
+    removes = Operation.DELETE in command.operations or command.program in ("rm", "grm")
+    return removes and "recursive" in command.details and not moves(command)
 
 
 def _delete_just_moved(subject: Subject) -> Iterator[Hit]:
@@ -245,6 +246,7 @@ RULES: Final = (
             "find /home/dev/logs -name '*.log' | xargs rm",
             "shred -u /home/dev/x",
             "sudo rm -rf /var/lib/x",
+            "env -C /home/dev/other rm -rf build",
         ),
         passes=(
             "rm x",
@@ -272,6 +274,8 @@ RULES: Final = (
             "rm -rf ./$X",
             "ls | xargs rm -rf",
             "cat list | xargs rm -r",
+            "cat list | xargs -i rm -rf",
+            "sudo -D $X rm -rf build",
             'rm -rf "$(cat list)"',
             "cd .. && rm -rf $(pwd)/build",
             "rm -rf $X $(find . -name a)",
@@ -282,6 +286,7 @@ RULES: Final = (
             "X=build; rm -rf $X",
             "rm -rf /tmp/work-$$",
             "rm -rf $TMPDIR/x",
+            "TMPDIR=/srv rm -rf $TMPDIR/x",
             "find . -name a -exec rm -rf {} +",
             "find . -name a | sort | xargs rm -rf",
             "ls | xargs -I{} mv {} {}.bak",

@@ -10,7 +10,6 @@ from latch_contracts.facts import (
     Argument,
     Command,
     End,
-    Grammar,
     NetAction,
     NetworkFact,
     Operation,
@@ -20,7 +19,7 @@ from latchd.guard.groups import Group
 from latchd.guard.logins import returns_to_issuer
 from latchd.guard.readers import read_paths, secret_behind
 from latchd.guard.rule import Hit, Rule
-from latchd.guard.rules.traffic import near
+from latchd.guard.rules.traffic import near, saves_only
 from latchd.guard.subject import Subject
 from latchd.shell.grammar.description import Context
 from latchd.shell.grammar.places import resolve
@@ -61,16 +60,6 @@ def _fetching(subject: Subject) -> set[int]:
     return found - {0}
 
 
-def _saves_only(command: Command | None) -> bool:
-    """A program known to put what it fetched into a file, and not on its output."""
-    return (
-        command is not None
-        and command.grammar is Grammar.KNOWN
-        and Operation.WRITE in command.operations
-        and "stdout-download" not in command.details
-    )
-
-
 def _runs_input(command: Command) -> bool:
     return Operation.RUN_INPUT in command.operations or command.program in ("eval", "source", ".")
 
@@ -79,7 +68,9 @@ def _download_exec(subject: Subject) -> Iterator[Hit]:
     fetching = _fetching(subject)
     if not fetching:
         return
-    fetched = _reached(subject, {each for each in fetching if not _saves_only(subject.facts.command(each))})
+    fetched = _reached(
+        subject, {each for each in fetching if not saves_only(subject, subject.facts.command(each))}
+    )
     for command in subject.acting():
         if command.id in fetched and _runs_input(command):
             yield _exec_hit(command.id, command.program)

@@ -6,16 +6,37 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from latch_contracts.facts import Access, Operation
+from latch_contracts.facts import Access, Command, Operation
 from latch_contracts.verdict import Route, Severity
 from latchd.guard.groups import Group
 from latchd.guard.rule import Hit, Rule
 from latchd.guard.subject import Subject
 
+_DUMPERS: Final = frozenset(("env", "printenv", "set", "export", "declare"))
+_SIEVES: Final = frozenset(("grep", "egrep", "fgrep", "rg"))
+_ONE_NAME: Final = re.compile(r"\^(?P<name>[A-Za-z_]\w{1,63})=")
+_SIEVE_OPTIONS: Final = frozenset("-E -F -q -m1 -o -w --color=never --color=auto".split())
+_SECRETS: Final = re.compile(
+    r"TOKEN|SECRET|PASS|KEY|CRED|AUTH|COOKIE|SESSION|PRIVATE|DSN|DATABASE|_URL|_URI", re.IGNORECASE
+)
+
+
+def _sifted(subject: Subject, command: Command) -> bool:
+    """`env | grep ^NAME=`: one variable alone comes through, and its name is no secret's."""
+    outlets = [flow for flow in subject.facts.flows if flow.from_command == command.id]
+    reader = subject.facts.command(outlets[0].to_command) if len(outlets) == 1 else None
+    if reader is None or reader.program not in _SIEVES or command.program not in _DUMPERS:
+        return False
+    patterns = [word for word in reader.argv[1:] if word not in _SIEVE_OPTIONS]
+    found = _ONE_NAME.match(patterns[0]) if len(patterns) == 1 else None
+    return found is not None and not _SECRETS.search(found["name"])
+
 
 def _dump(subject: Subject) -> Iterator[Hit]:
     for command in subject.acting():
-        if Operation.ENVIRONMENT_READ in command.operations and "names-only" not in command.details:
+        if Operation.ENVIRONMENT_READ not in command.operations or "names-only" in command.details:
+            continue
+        if not _sifted(subject, command):
             yield Hit(
                 command.id,
                 command.program or "environment",
@@ -85,6 +106,9 @@ RULES: Final = (
             "python3 -c 'import os; print(os.environ)'",
             "declare -x",
             "set | grep KEY",
+            "env | grep PATH",
+            "env | grep ^API_KEY=",
+            "env | grep -v ^PATH=",
         ),
         passes=(
             "env A=1 make",
@@ -94,6 +118,7 @@ RULES: Final = (
             "command -v env",
             "printenv --version",
             "env -i ls",
+            "env | grep ^PATH=",
         ),
     ),
 )

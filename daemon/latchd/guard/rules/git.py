@@ -9,6 +9,7 @@ from latch_contracts.facts import Command, Operation
 from latch_contracts.verdict import Severity
 from latchd.guard.groups import Group
 from latchd.guard.rule import Hit, Rule
+from latchd.guard.settings import is_plain_setting
 from latchd.guard.subject import Subject
 from latchd.shell.grammar.registry import plain_name
 
@@ -59,14 +60,52 @@ def _work_loss(subject: Subject) -> Iterator[Hit]:
             )
 
 
-def _executing_config(subject: Subject) -> Iterator[Hit]:
+def _sets_config(subject: Subject, *, lasting: bool) -> Iterator[Hit]:
     for command in subject.acting():
-        if "executing-config" in command.details:
+        if "executing-config" not in command.details or _is_lasting(command) is not lasting:
+            continue
+        if is_plain_setting(command):
+            continue
+        when = "later" if lasting else "by this command"
+        yield Hit(
+            command.id,
+            _verb(command),
+            f"this sets a key whose value is run {when}",
+            "run the command itself where it is needed",
+        )
+
+
+def _is_lasting(command: Command) -> bool:
+    """`git -c key=value verb` holds for that one command; whatever else sets a key keeps it."""
+    return command.program != "git" or "config" in command.argv or "-c" not in command.argv
+
+
+def _executing_config(subject: Subject) -> Iterator[Hit]:
+    return _sets_config(subject, lasting=True)
+
+
+def _passing_config(subject: Subject) -> Iterator[Hit]:
+    return _sets_config(subject, lasting=False)
+
+
+_PATCHES: Final = frozenset(("-p", "--patch"))
+_STAGED: Final = frozenset(("-S", "--staged"))
+_WORKTREE: Final = frozenset(("-W", "--worktree"))
+
+
+def _discard_hunks(subject: Subject) -> Iterator[Hit]:
+    for command in subject.acting():
+        words = set(command.argv[1:])
+        if command.program != "git" or not _PATCHES & words:
+            continue
+        verb = next((word for word in command.argv[1:] if word in ("restore", "checkout", "stash")), "")
+        index_only = bool(_STAGED & words) and not _WORKTREE & words
+        if verb == "checkout" or (verb == "restore" and not index_only):
             yield Hit(
                 command.id,
                 _verb(command),
-                "this sets a key whose value is run later",
-                "run the command itself where it is needed",
+                "this asks for hunks of uncommitted work to throw away, and nobody is there to answer",
+                "commit or `git stash push` it first, or ask the person",
             )
 
 
@@ -152,10 +191,37 @@ RULES: Final = (
         Severity.HIGH,
         _executing_config,
         denies=(
-            "git config core.hooksPath /tmp/h",
+            "git config core.hooksPath .tools/h",
             "git config --global alias.x '!sh'",
+            "git config credential.helper '!f(){ gh auth git-credential; };f'",
+            "git config core.sshCommand 'ssh -o ProxyCommand=./x'",
             "npm config set script-shell /tmp/x",
         ),
-        passes=("git config user.name me", "git config --get core.hooksPath", "npm config set fund false"),
+        passes=(
+            "git config user.name me",
+            "git config --get core.hooksPath",
+            "npm config set fund false",
+            "git -c core.sshCommand=./h fetch",
+            "git config credential.helper '!gh auth git-credential'",
+            "git config core.sshCommand 'ssh -i ~/.ssh/deploy'",
+        ),
+    ),
+    Rule(
+        "git.passing-config",
+        "a key that is run is set for one command",
+        Group.CANNOT_VOUCH,
+        Severity.MEDIUM,
+        _passing_config,
+        denies=("git -c core.sshCommand=./h fetch", "git -c diff.external=./d diff"),
+        passes=("git -c user.name=me commit -m x", "git config core.hooksPath .tools/h"),
+    ),
+    Rule(
+        "git.discard-hunks",
+        "parts of uncommitted work are thrown away",
+        Group.GIT_LOSS,
+        Severity.MEDIUM,
+        _discard_hunks,
+        denies=("git restore -p", "git checkout -p HEAD~1", "git restore --staged --worktree --patch a.py"),
+        passes=("git add -p", "git restore --staged -p", "git reset -p", "git log -p"),
     ),
 )

@@ -1,10 +1,13 @@
-"""Containers, clusters, clouds, databases and registries: what a command removes there for good."""
+"""What is removed elsewhere by way of something else: a package runner, a plain HTTP request.
+
+What the clients of containers, clusters, clouds and registries say themselves is in latchd/rules/packs.
+"""
 
 from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Final
 
 from latch_contracts.facts import Effect, Scope
@@ -13,39 +16,6 @@ from latchd.guard.groups import Group
 from latchd.guard.rule import Hit, Rule
 from latchd.guard.subject import Subject
 from latchd.shell.facts import analyze
-
-
-def _detail(detail: str, says: str, instead: str) -> Callable[[Subject], Iterator[Hit]]:
-    def check(subject: Subject) -> Iterator[Hit]:
-        for command in subject.acting():
-            if detail in command.details:
-                yield Hit(command.id, " ".join(command.argv[:3]).replace("\0", "$…")[:60], says, instead)
-
-    return check
-
-
-def _remote(subject: Subject) -> Iterator[Hit]:
-    for command in subject.acting():
-        if "remote-loss" in command.details and command.program not in ("git", "hg", "svn", "jj"):
-            yield Hit(
-                command.id,
-                " ".join(command.argv[:2])[:60],
-                "this removes files on another machine",
-                "copy without deleting, or let the person run it",
-            )
-
-
-def _host_access(subject: Subject) -> Iterator[Hit]:
-    for command in subject.acting():
-        if {"host-mount", "privileged"} & set(command.details):
-            what = "a mount of the machine" if "host-mount" in command.details else "rights of the machine"
-            yield Hit(
-                command.id,
-                what,
-                f"this gives a container {what}, and what it does with it can't be told",
-                "mount the directory that is needed alone",
-            )
-
 
 _RUNNERS: Final = frozenset("npx pnpx bunx uvx pipx".split())
 _LOSSES: Final = frozenset(
@@ -139,110 +109,5 @@ RULES: Final = (
             "echo -X DELETE",
         ),
         route=Route.FALLBACK,
-    ),
-    Rule(
-        "remote.delete",
-        "files on another machine are removed",
-        Group.DESTROY,
-        Severity.HIGH,
-        _remote,
-        denies=("rsync -a --delete a/ host.example:b/",),
-        passes=("rsync -a a/ host.example:b/", "rsync -an --delete a/ h.example:b/"),
-    ),
-    Rule(
-        "infra.container-loss",
-        "containers, images or volumes are removed",
-        Group.DESTROY,
-        Severity.HIGH,
-        _detail(
-            "container-loss",
-            "this removes containers, images or volumes with what they hold",
-            "remove one stopped container by name, or let the person run it",
-        ),
-        denies=("docker system prune -af --volumes", "docker-compose down -v", "docker volume rm data"),
-        passes=("docker ps", "docker compose down", "docker build ."),
-    ),
-    Rule(
-        "infra.host-access",
-        "a container is given the machine",
-        Group.CANNOT_VOUCH,
-        Severity.HIGH,
-        _host_access,
-        denies=(
-            "docker run -v /:/host alpine",
-            "docker run --mount type=bind,source=/etc,target=/e x",
-            "docker run -v /var/run/docker.sock:/var/run/docker.sock x",
-            "docker run --privileged x",
-        ),
-        passes=("docker run -v ./a:/a x", "docker run -v data:/var/lib x", "docker run --rm x"),
-    ),
-    Rule(
-        "infra.cluster-loss",
-        "cluster objects are removed",
-        Group.DESTROY,
-        Severity.HIGH,
-        _detail(
-            "cluster-loss",
-            "this removes objects of a cluster",
-            "show what would go with --dry-run, and let the person run it",
-        ),
-        denies=("kubectl delete namespace prod", "helm uninstall api"),
-        passes=("kubectl get pods", "kubectl delete pod x --dry-run=client", "helm list"),
-    ),
-    Rule(
-        "infra.cloud-loss",
-        "cloud resources are removed",
-        Group.DESTROY,
-        Severity.CRITICAL,
-        _detail("cloud-loss", "this removes resources in the cloud", "let the person run it"),
-        denies=(
-            "aws s3 rb s3://b --force",
-            "aws ec2 terminate-instances --instance-ids i-1",
-            "gcloud projects delete p",
-        ),
-        passes=("aws s3 ls", "aws ec2 describe-instances", "gcloud projects list"),
-    ),
-    Rule(
-        "infra.destroy",
-        "infrastructure is destroyed",
-        Group.DESTROY,
-        Severity.CRITICAL,
-        _detail(
-            "infra-loss",
-            "this destroys infrastructure or forgets what it manages",
-            "make a plan and let the person apply it",
-        ),
-        denies=("terraform destroy -auto-approve", "terraform -chdir=x destroy"),
-        passes=("terraform plan -destroy -out=p", "terraform validate"),
-    ),
-    Rule(
-        "infra.registry-loss",
-        "something published is removed for everyone",
-        Group.DESTROY,
-        Severity.HIGH,
-        _detail(
-            "registry-loss",
-            "this removes a package, release or repository for everyone",
-            "let the person do it",
-        ),
-        denies=("gh repo delete o/r --yes", "npm unpublish x --force"),
-        passes=("gh repo view", "npm view x"),
-    ),
-    Rule(
-        "db.loss",
-        "tables, databases or all rows are removed",
-        Group.DESTROY,
-        Severity.CRITICAL,
-        _detail(
-            "database-loss",
-            "this removes tables, a database or every row",
-            "work on a copy, or let the person run it",
-        ),
-        denies=(
-            "psql -c 'DROP TABLE users'",
-            "dropdb prod",
-            "redis-cli FLUSHALL",
-        ),
-        passes=("psql -c 'SELECT 1'", "echo 'DROP TABLE users'", 'psql -c "DELETE FROM t WHERE id = 1"'),
     ),
 )

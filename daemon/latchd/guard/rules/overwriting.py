@@ -17,7 +17,7 @@ from latchd.guard.groups import Group
 from latchd.guard.paths import Place, components
 from latchd.guard.rule import Hit, Rule
 from latchd.guard.subject import Subject
-from latchd.guard.targets import found_below, shown, where
+from latchd.guard.targets import found_below, is_contained, shown, where
 from latchd.shell.grammar.places import raw_disk
 
 _MAKE_ONLY: Final = frozenset(
@@ -27,6 +27,8 @@ _MAKE_ONLY: Final = frozenset(
 
 def _overwritten(subject: Subject) -> Iterator[tuple[Command, PathFact, Place]]:
     for command, fact in subject.touched(Access.WRITE):
+        if is_contained(command):
+            continue
         if command.program not in _MAKE_ONLY and Operation.DISK_WRITE not in command.operations:
             yield command, fact, where(subject, fact)
             if "\0" in fact.value:
@@ -39,13 +41,47 @@ def _overwrite_system(subject: Subject) -> Iterator[Hit]:
     if not subject.is_shell:
         return
     for command, fact, found in _overwritten(subject):
-        if found in (Place.SYSTEM, Place.ROOT):
+        if found in (Place.SYSTEM, Place.ROOT) and not _is_put_into_var(command, fact):
             yield Hit(
                 command.id,
                 shown(fact),
                 f"this replaces `{shown(fact)}`, a part of the system",
                 "write a file in the project and let the person put it in place",
             )
+
+
+_SHREDDERS: Final = frozenset(("shred", "gshred", "srm", "wipe"))
+
+
+def _shred(subject: Subject) -> Iterator[Hit]:
+    for command, fact in subject.touched(Access.WRITE):
+        redirected = any(redirect.target == fact.value for redirect in command.redirects)
+        if command.program in _SHREDDERS and not redirected and where(subject, fact) is Place.PROJECT:
+            yield Hit(
+                command.id,
+                shown(fact),
+                f"this overwrites `{shown(fact)}` beyond recovery",
+                "remove it with rm, or let the person run this",
+            )
+
+
+def _schedule_removed(subject: Subject) -> Iterator[Hit]:
+    for command in subject.acting():
+        if command.program == "crontab" and "schedule-remove" in command.details:
+            yield Hit(
+                command.id,
+                "crontab",
+                "this removes every job of the crontab",
+                "show it with `crontab -l`, and let the person edit it",
+            )
+
+
+_PUTTERS: Final = frozenset("cp gcp mv gmv scp rsync install tar unzip wget curl sed gsed split".split())
+
+
+def _is_put_into_var(command: Command, fact: PathFact) -> bool:
+    """A file that is put among a service's data: nothing shows that it replaces one."""
+    return command.program in _PUTTERS and _is_data(fact.resolved)
 
 
 def _overwrite_outside(subject: Subject) -> Iterator[Hit]:
@@ -86,7 +122,7 @@ def _device_hit(command: Command, target: str) -> Hit:
 
 def _mode(subject: Subject) -> Iterator[Hit]:
     for command, fact in subject.touched(Access.METADATA):
-        if Operation.PERMISSION_CHANGE not in command.operations:
+        if Operation.PERMISSION_CHANGE not in command.operations or is_contained(command):
             continue
         found = where(subject, fact)
         wide = fact.recursive or "world-writable" in command.details or "set-id" in command.details
@@ -115,7 +151,7 @@ def _halt(subject: Subject) -> Iterator[Hit]:
             yield Hit(
                 command.id, command.program, "this stops or restarts the machine", "let the person do it"
             )
-        elif "mass-kill" in command.details:
+        elif "mass-kill" in command.details or command.program == "killall5":
             yield Hit(
                 command.id,
                 command.program,
@@ -156,9 +192,28 @@ RULES: Final = (
             "echo x > out.txt",
             "echo x > /dev/null",
             "ls > /tmp/x",
+            "docker exec web sh -c 'date > /etc/stamp'",
             "cmd 2>/dev/null",
             "cat /etc/passwd",
         ),
+    ),
+    Rule(
+        "fs.shred",
+        "a file of the project is overwritten beyond recovery",
+        Group.OVERWRITE_UNKNOWN,
+        Severity.MEDIUM,
+        _shred,
+        denies=("shred -u notes.txt", "shred data.bin"),
+        passes=("rm notes.txt", "shred -u /tmp/x", "shred --help"),
+    ),
+    Rule(
+        "sys.schedule-removed",
+        "the whole crontab is removed",
+        Group.DESTROY,
+        Severity.HIGH,
+        _schedule_removed,
+        denies=("crontab -r", "sudo crontab -u web -r"),
+        passes=("crontab -l", "echo crontab -r"),
     ),
     Rule(
         "fs.overwrite-outside",
@@ -202,7 +257,7 @@ RULES: Final = (
         Group.DESTROY,
         Severity.HIGH,
         _halt,
-        denies=("shutdown -h now", "sudo reboot", "kill -9 -1"),
+        denies=("shutdown -h now", "sudo reboot", "kill -9 -1", "killall5 -9"),
         passes=("kill 123", "echo reboot", "kill -0 1"),
     ),
     Rule(

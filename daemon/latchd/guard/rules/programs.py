@@ -12,10 +12,11 @@ from latch_contracts.facts import (
     Issue,
     Operation,
 )
-from latch_contracts.verdict import Severity
+from latch_contracts.verdict import Route, Severity
 from latchd.guard.assignments import assigned
 from latchd.guard.groups import Group
 from latchd.guard.rule import Hit, Rule
+from latchd.guard.rules.traffic import saves_only
 from latchd.guard.subject import Subject
 
 _INSTEAD: Final = "write the command out with its name and arguments in plain text"
@@ -31,6 +32,10 @@ def _code(subject: Subject) -> Iterator[Hit]:
                 f"the program that `{command.program[:40]}` gets is known only when it runs",
                 _INSTEAD,
             )
+    for command in subject.acting():
+        named = "unknown-option" in command.details and any("\0" in word for word in command.argv[1:])
+        if command.program in ("source", ".") and named:
+            yield Hit(command.id, "(script)", "which script is read in is known only when it runs", _INSTEAD)
     for command, fact in subject.touched(Access.EXECUTE):
         generated = any(flow.to_command == command.id for flow in subject.facts.flows)
         if fact.value == "\0" and command.program in _SHELLS and not generated:
@@ -64,6 +69,13 @@ _CODE_OPTIONS: Final = (
 def _fed_code(subject: Subject) -> Iterator[Hit]:
     """xargs and parallel put lines of input where an interpreter, or git, looks for what to do."""
     for command in subject.acting():
+        if command.program == "parallel" and any("{=" in word for word in command.argv):
+            yield Hit(
+                command.id,
+                "{=",
+                "`{= … =}` is a program of perl that parallel runs for every line",
+                "put the values into the call, or use a loop",
+            )
         if not command.wrappers or command.wrappers[-1].executable.rpartition("/")[2] not in _FEEDERS:
             continue
         if _takes_code_from_lines(command):
@@ -77,9 +89,19 @@ def _fed_code(subject: Subject) -> Iterator[Hit]:
 
 def _takes_code_from_lines(command: Command) -> bool:
     words = command.argv[1:]
+    if command.program in ("find", "gfind"):
+        return words == ("\0",) or _extends_expression(words)
+    if command.program == "eval":
+        return any("\0" in word for word in words)
     if command.program in _SUBCOMMANDS:
-        verb = next((word for word in words if not word.startswith("-")), "")
-        return "\0" in verb
+        at = next((at for at, word in enumerate(words) if not word.startswith("-")), len(words))
+        if any("\0" in word for word in words[: at + 1]):
+            return True
+        rest = words[at + 1 :]
+        options = rest[: rest.index("--")] if "--" in rest else rest
+        # a name where the verb takes a mode as well, or a line that is glued to a dash
+        glued = any(word.startswith("-") and "\0" in word for word in options)
+        return command.program == "git" and (glued or (words[at] in _MOODY and options[:1] == ("\0",)))
     if command.program not in _INTERPRETERS | _AWKS:
         return False
     for at, word in enumerate(words):
@@ -94,6 +116,20 @@ def _takes_code_from_lines(command: Command) -> bool:
     return False
 
 
+def _extends_expression(words: tuple[str, ...]) -> bool:
+    """Lines that come where find looks for another test or action, not for the value of one."""
+    begun = False
+    for at, word in enumerate(words):
+        if word == "\0" and begun and not words[at - 1].startswith("-") and words[at - 1] != "{}":
+            return True
+        begun = begun or word.startswith("-")
+        if word in ("-exec", "-execdir", "-ok", "-okdir"):
+            return False
+    return False
+
+
+# Verbs of git of which one word more decides between a look and a loss: `reset --hard`, `merge --abort`.
+_MOODY: Final = frozenset(("reset", "merge", "rebase", "push"))
 _SUBCOMMANDS: Final = frozenset(("git", "docker", "kubectl", "npm", "systemctl"))
 
 
@@ -114,7 +150,8 @@ _INTERPRETERS: Final = frozenset(
 def _input(subject: Subject) -> Iterator[Hit]:
     """An interpreter that runs what another command writes: the program is not in the text."""
     for command in subject.acting():
-        takes = Operation.RUN_INPUT in command.operations
+        # a dump that is piped into a database client is no more than the same file redirected into it
+        takes = Operation.RUN_INPUT in command.operations and command.program not in _CLIENTS
         if takes and fed_by_commands(subject, command) and not _is_spelled_out(subject, command):
             yield Hit(
                 command.id,
@@ -122,6 +159,9 @@ def _input(subject: Subject) -> Iterator[Hit]:
                 f"`{command.program[:40]}` runs what it gets as input, and that is known only when it runs",
                 "put the commands themselves into the call",
             )
+
+
+_CLIENTS: Final = frozenset("mysql mariadb psql sqlite3 clickhouse-client mongosh mongo duckdb cqlsh".split())
 
 
 def fed_by_commands(subject: Subject, command: Command) -> bool:
@@ -132,9 +172,24 @@ def fed_by_commands(subject: Subject, command: Command) -> bool:
     sources = [
         flow.from_command
         for flow in subject.facts.flows
-        if flow.to_command == command.id and flow.from_command
+        if flow.to_command == command.id
+        and flow.from_command
+        and not saves_only(subject, subject.facts.command(flow.from_command))
     ]
-    return bool(sources) and not all(_is_generator(subject.facts.command(source)) for source in sources)
+    generated = all(_is_generator(subject.facts.command(source)) for source in sources)
+    kept = any(
+        redirect.access in (Access.WRITE, Access.APPEND) and redirect.target != "/dev/null"
+        for redirect in command.redirects
+    )
+    if kept and command.program in ("source", "."):
+        return bool(sources)
+    return bool(sources) and not (generated and not _CHANGED.search(subject.text))
+
+
+# A setting ahead of `eval` or of the generator itself: what it prints may be another thing then.
+_CHANGED: Final = re.compile(
+    r"(?:\A|[;&|({`\n])\s{0,16}[A-Za-z_]\w{0,63}=[^\s;&|()]{0,256}\s{1,16}(?:[\w./-]{1,128}\s|eval\b|source\b|\.\s)"
+)
 
 
 def _is_spelled_out(subject: Subject, command: Command) -> bool:
@@ -194,14 +249,38 @@ def _loader(subject: Subject) -> Iterator[Hit]:
             )
 
 
+_PROMPT_EXPANSION: Final = re.compile(r"\$\{(?!PS\d@)\w{1,64}(?:\[[^]\n]{0,64}\])?@P\}")
+_QUOTED: Final = re.compile(r"'[^']{0,65536}'")
+
+
+def _prompted(subject: Subject) -> Iterator[Hit]:
+    """`${x@P}` runs the substitutions that stand in the value of x."""
+    text = subject.text
+    if "@P}" not in text or not ("$(" in text or "`" in text):
+        return  # what the value holds is nowhere in the text: a prompt like any other
+    if not _PROMPT_EXPANSION.search(_QUOTED.sub("''", text)):
+        return
+    yield Hit(0, "@P", "a value is expanded like a prompt, and what stands in it is run", _INSTEAD)
+
+
 RULES: Final = (
+    Rule(
+        "vouch.prompt-expansion",
+        "a value is run as a prompt is",
+        Group.CANNOT_VOUCH_DESTRUCTIVE,
+        Severity.HIGH,
+        _prompted,
+        denies=("x='$(make clean)'; echo \"${x@P}\"",),
+        passes=('echo "${PS1@P}"', 'read -p "${ask@P}"', "echo '${x@P}'", 'echo "${x@Q}"'),
+        route=Route.FALLBACK,
+    ),
     Rule(
         "vouch.unknown-input",
         "an interpreter runs input that is not in the text",
         Group.CANNOT_VOUCH,
         Severity.MEDIUM,
         _input,
-        denies=("cat script.sh | bash", "./gen | sh"),
+        denies=("cat script.sh | bash", "./gen | sh", "source <(PATH=./x kubectl completion bash)"),
         passes=(
             "bash script.sh",
             "echo 'ls' | bash",
@@ -209,6 +288,8 @@ RULES: Final = (
             "bash < script.sh",
             "python3 - <<'E'\nprint(1)\nE",
             "source <(kubectl completion bash)",
+            "curl -o a.sh https://host.example/a.sh | bash",
+            "zcat dump.sql.gz | mysql app",
         ),
     ),
     Rule(
@@ -217,7 +298,7 @@ RULES: Final = (
         Group.CANNOT_VOUCH,
         Severity.MEDIUM,
         _code,
-        denies=('bash "$FILE"', 'python3 -c "$CODE"'),
+        denies=('bash "$FILE"', 'python3 -c "$CODE"', 'source -p lib "$FILE"'),
         passes=("bash run.sh", "python3 -c 'print(1)'", 'bash -c "echo $X"'),
     ),
     Rule(
@@ -226,11 +307,21 @@ RULES: Final = (
         Group.CANNOT_VOUCH,
         Severity.MEDIUM,
         _fed_code,
-        denies=("ls | xargs bash", "ls | xargs -I{} sh -c 'echo {}'", "cat l | xargs -I{} git {}"),
+        denies=(
+            "ls | xargs bash",
+            "ls | xargs -I{} sh -c 'echo {}'",
+            "cat l | xargs -I{} git {}",
+            "cat l | xargs -I{} git reset {}",
+            "cat l | xargs -I{} git log --{}",
+            "cat l | xargs find . -name x",
+        ),
         passes=(
             "ls | xargs wc -l",
             "ls | xargs -I{} sh -c 'echo \"$1\"' _ {}",
             "ls | xargs git add",
+            "cat l | xargs -I{} git show {}",
+            "ls | xargs -I{} find {} -name x",
+            "ls | xargs -I{} find . -name {} -print",
             "ls | xargs bash run.sh",
         ),
     ),

@@ -6,6 +6,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from latch_contracts.facts import (
+    Access,
+    Command,
+    Grammar,
     NetAction,
     NetworkFact,
     Operation,
@@ -48,6 +51,23 @@ def near(fact: NetworkFact) -> bool:
     return fact.scope in _NEAR or (not fact.host and not fact.expands)
 
 
+def saves_only(subject: Subject, command: Command | None) -> bool:
+    """Whether all that a fetcher brings goes into files: nothing is left for its output.
+
+    Of several addresses each needs a file of its own, and an option that takes a name back (curl's
+    ``--no-remote-name``, or ``--remote-name-all`` after the address) leaves the matter open.
+    """
+    if command is None or command.grammar is not Grammar.KNOWN or "stdout-download" in command.details:
+        return False
+    if Operation.FETCH not in command.operations or Operation.WRITE not in command.operations:
+        return False
+    if any("remote-name" in word and word.startswith("--") and len(word) > 13 for word in command.argv):
+        return False
+    facts = subject.facts
+    files = [fact for fact in facts.paths if fact.command_id == command.id and fact.access is Access.WRITE]
+    return len(files) >= sum(contact.command_id == command.id for contact in facts.network)
+
+
 def _allowed_host(subject: Subject, host: str) -> bool:
     wanted = host.lower().rstrip(".")
     return bool(wanted) and any(
@@ -70,13 +90,24 @@ def _upload_unknown(subject: Subject) -> Iterator[Hit]:
 
 def _publish(subject: Subject) -> Iterator[Hit]:
     for command in subject.acting():
-        if "publish" in command.details and Operation.UPLOAD in command.operations:
+        uploads = "publish" in command.details and Operation.UPLOAD in command.operations
+        if uploads or _UPLOADERS.get(command.program) in command.argv[1:3]:
             yield Hit(
                 command.id,
                 " ".join(command.argv[:2]).replace("\0", "$…")[:60],
                 "this makes something public, and that is seldom undone",
                 "let the person publish it, or show with --dry-run what would go",
             )
+
+
+# Programs that send a package to its registry, and the verb by which they do.
+_UPLOADERS: Final = {
+    "twine": "upload",
+    "flit": "publish",
+    "hatch": "publish",
+    "vsce": "publish",
+    "ovsx": "publish",
+}
 
 
 def _metadata_endpoint(subject: Subject) -> Iterator[Hit]:
@@ -225,8 +256,8 @@ RULES: Final = (
         Group.NETWORK,
         Severity.MEDIUM,
         _publish,
-        denies=("npm publish", "docker push me/app", "cargo publish"),
-        passes=("npm publish --dry-run", "docker build -t me/app .", "npm pack"),
+        denies=("npm publish", "docker push me/app", "cargo publish", "twine upload dist/*"),
+        passes=("npm publish --dry-run", "docker build -t me/app .", "npm pack", "twine check dist/*"),
     ),
     Rule(
         "package.install",

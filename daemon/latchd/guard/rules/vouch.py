@@ -12,6 +12,7 @@ from typing import Final
 from latch_contracts.facts import (
     Command,
     Dialect,
+    Grammar,
     Issue,
     Kind,
     Status,
@@ -111,13 +112,27 @@ def _unknown_word(command: Command) -> Hit:
 def _suspected(subject: Subject) -> Iterator[Hit]:
     parents = {command.parent for command in subject.facts.commands}
     for command in subject.acting():
-        if command.suspected_child and command.id not in parents:  # a child that is listed is judged itself
+        tail = command.suspected_child or _takes_the_machine(command)
+        if tail and command.id not in parents:  # a child that is listed is judged itself
             yield Hit(
                 command.id,
-                command.suspected_child[:60],
+                tail[:60],
                 f"`{command.program[:40]}` is not known, and the words after it are a dangerous command",
                 "run that command by itself, so that it can be judged",
             )
+
+
+_ALL: Final = frozenset(("/", "/*", "~", "~/", "/home", "/root"))
+
+
+def _takes_the_machine(command: Command) -> str:
+    """`-rf /` behind a program that nobody knows; "" otherwise."""
+    if command.grammar is Grammar.KNOWN or not command.program:
+        return ""
+    options = [word for word in command.argv[1:4] if word.startswith("-") and not word.startswith("--")]
+    forced = any({"r", "f"} <= set(word.lower()) for word in options)
+    target = next((word for word in command.argv[1:] if word in _ALL), "")
+    return f"-rf {target}" if forced and target else ""
 
 
 def _unread(subject: Subject) -> bool:
@@ -198,7 +213,7 @@ RULES: Final = (
         Group.CANNOT_VOUCH,
         Severity.MEDIUM,
         _word,
-        denies=("$C a", '"$(which x)" --flag'),
+        denies=("$C a", '"$(which x)" --flag', 'eval "$(PATH=./x ssh-agent -s)"'),
         passes=("C=ls; $C -l", "ls $C", 'eval "$(ssh-agent -s)"'),
     ),
     Rule(
@@ -207,8 +222,8 @@ RULES: Final = (
         Group.CANNOT_VOUCH,
         Severity.MEDIUM,
         _suspected,
-        denies=("mywrap rm -rf /home/dev/x",),
-        passes=("mytool build",),
+        denies=("mywrap rm -rf /home/dev/x", "mytool -rf /"),
+        passes=("mytool build", "mytool -rf ./x", "mytool --prefer /"),
     ),
     Rule(
         "vouch.unread",

@@ -97,7 +97,7 @@ def _string(code: str, at: int, language: str, before: list[Token]) -> tuple[Tok
             continue
         text.append(code[at])
         at += 1
-    command = quote == "`" and language in ("perl", "ruby", "php")
+    command = quote == "`" and language in ("perl", "ruby", "php", "other", "julia")
     return Token("c" if command else "s", "".join(text)), at + len(close)
 
 
@@ -123,6 +123,9 @@ def _interpolation(code: str, at: int, quote: str, language: str, formatted: boo
     return 0
 
 
+_NUMBERED: Final = frozenset(("chmod", "chown", "kill"))  # take a number first
+
+
 def calls(found: list[Token], language: str) -> Iterator[Call]:
     """Calls in source order; perl, ruby and php statements without brackets count when the name is
     followed by a string."""
@@ -136,7 +139,7 @@ def calls(found: list[Token], language: str) -> Iterator[Call]:
         if after.kind == "(":
             name, receiver = _chain(found, at)
             yield Call(name, _arguments(found, at + 2, ")"), receiver)
-        elif bare and after.kind in ("s", "[", "n", "<"):
+        elif bare and (after.kind in ("s", "[", "n", "<") or (after.kind == "d" and token.text in _NUMBERED)):
             name, receiver = _chain(found, at)
             yield Call(name, _arguments(found, at + 1, ";"), receiver)
         elif found[at - 1 : at] and found[at - 1].kind == ".":
@@ -244,4 +247,23 @@ def assigned(found: list[Token]) -> dict[str, str]:
             values[key] = value.text
         else:
             spoiled.add(key)
-    return {name: text for name, text in values.items() if name not in spoiled}
+    known = {name: text for name, text in values.items() if name not in spoiled}
+    return _looped(found) | known
+
+
+_FINDS: Final = frozenset(("glob", "iglob", "rglob", "listdir", "scandir"))
+
+
+def _looped(found: list[Token]) -> dict[str, str]:
+    """``for f in glob.glob("*.o")``: the name stands for what the pattern finds."""
+    values: dict[str, str] = {}
+    for at in range(len(found) - 4):
+        if [token.text for token in (found[at], found[at + 2])] != ["for", "in"]:
+            continue
+        ahead = found[at + 3 : at + 9]
+        for place, token in enumerate(ahead[:-2]):
+            if token.text in _FINDS and ahead[place + 1].kind == "(" and ahead[place + 2].kind == "s":
+                text = ahead[place + 2].text
+                values[found[at + 1].text] = text if "glob" in token.text else text.rstrip("/") + "/*"
+                break
+    return values

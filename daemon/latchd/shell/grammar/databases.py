@@ -22,6 +22,8 @@ def client(code: str, script: str, host: str, *, positional_code: bool = False) 
         if positional_code and len(operands) > 1:
             texts += operands[1:]
         piped = not texts and not files and context.piped
+        if piped and context.text is not None:
+            texts.append(Argument(context.text, expands="\0" in context.text))
         contacts = _contacts(parsed.values(*host.split()) if host else (), operands)
         found = [Operation.CONNECT] if contacts else []
         details: list[str] = []
@@ -34,12 +36,12 @@ def client(code: str, script: str, host: str, *, positional_code: bool = False) 
                 details.append("child-command")
             if text.expands:
                 details.append("opaque-code")
-        if files or piped:
+        if files or (piped and not texts):
             found.append(Operation.EXECUTE)
             details.append("opaque-code")
         if piped:
             found.append(Operation.RUN_INPUT)
-        reading = bool(texts) and set(found) <= {Operation.READ, Operation.CONNECT}
+        reading = bool(texts) and set(found) <= {Operation.READ, Operation.CONNECT, Operation.RUN_INPUT}
         local = aimed(Access.READ if reading else Access.APPEND, operands[:1]) if positional_code else ()
         return Description(
             known=True,
@@ -51,7 +53,7 @@ def client(code: str, script: str, host: str, *, positional_code: bool = False) 
             ),
             contacts=contacts,
             details=tuple(dict.fromkeys(details)),
-            reads_stdin=not texts and not files,
+            reads_stdin=piped or (not texts and not files),
         )
 
     return judge
@@ -59,7 +61,10 @@ def client(code: str, script: str, host: str, *, positional_code: bool = False) 
 
 def _escapes(text: str) -> bool:
     """psql's ``\\!`` and sqlite's ``.shell`` start programs."""
-    return text.strip().startswith(("\\!", ".shell", ".system", "system "))
+    return any(
+        line.strip().startswith(("\\!", ".shell", ".system", "system ", "\\o |", "\\g |"))
+        for line in text.splitlines()
+    )
 
 
 def _contacts(hosts: tuple[Argument, ...], operands: tuple[Argument, ...]) -> tuple[Contact, ...]:

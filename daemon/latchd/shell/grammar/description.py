@@ -20,6 +20,7 @@ class Context(msgspec.Struct, frozen=True):
     cwd: str
     home: str
     piped: bool = False  # stdin comes from a pipe, a redirection or a here-document
+    text: str | None = None  # all of stdin, if that is literal; dynamic parts as NUL
 
 
 class Target(msgspec.Struct, frozen=True, omit_defaults=True):

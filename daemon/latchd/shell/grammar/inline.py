@@ -16,6 +16,7 @@ from latchd.shell.grammar.code_tokens import MAX_CODE, Call, Token, assigned, ca
 from latchd.shell.grammar.description import Contact, Description, Target, merge, unique
 
 Run = Callable[[Sequence[str]], Description]  # describes a child command given as literal words
+Shell = Callable[[str], None]  # takes a child command given as text for a shell
 
 _DELETES: Final = frozenset(
     "rmtree unlink unlinkSync rmSync rmdir rmdirSync removedirs remove_tree rm_rf rm_r rm_f remove_entry "
@@ -74,7 +75,7 @@ _RUNS: Final = frozenset(
 _RUNS_OF: Final = frozenset(
     (
         "subprocess.run subprocess.call os.system child_process.exec Kernel.exec os.popen pty.spawn "
-        "Bun.spawn Deno.run cp.exec os.execute io.popen"
+        "Bun.spawn Deno.run Deno.Command cp.exec os.execute io.popen"
     ).split()
 )
 _EXEC_RUNS: Final = frozenset(("perl", "ruby", "php", "node"))  # where a bare exec() starts a program
@@ -102,6 +103,10 @@ _LISTENS: Final = frozenset(
 _SENDS: Final = frozenset(
     "post put patch sendall send sendmail storbinary sendto upload_file put_object".split()
 )
+_APPLIES: Final = frozenset(("array_map", "array_walk", "call_user_func", "call_user_func_array"))
+_FS_MODULES: Final = frozenset(("fs", "node:fs", "fs/promises", "node:fs/promises", "fs-extra"))
+MAX_CALLS: Final = 1000  # read of one program; the rest makes it opaque
+_MOST_NAMES: Final = 8  # that one import statement brings
 _SCHEMES: Final = ("http://", "https://", "ws://", "wss://", "ftp://", "tcp://", "ssl://", "udp://")
 _SECRETS: Final = (
     "TOKEN",
@@ -118,12 +123,19 @@ _SECRETS: Final = (
 )
 
 
-def inline(language: str, code: Argument, run: Run) -> Description:
-    """The effects of literal code. ``run`` describes child commands that it starts."""
+def inline(language: str, code: Argument, run: Run, shell: Shell | None = None) -> Description:
+    """The effects of literal code. ``run`` describes child commands that it starts.
+
+    With ``shell`` what the code gives to a shell is handed over there as it is; without it the text is cut
+    into commands for ``run``.
+    """
     text = code.value[:MAX_CODE]
     found = tokens(text, language)
-    reading = _Reading(language, found, run)
-    for call in calls(found, language):
+    reading = _Reading(language, found, run, shell)
+    for number, call in enumerate(calls(found, language)):
+        if number == MAX_CALLS:
+            reading.opaque = True
+            break
         reading.call(call)
     reading.loose()
     opaque = reading.opaque or len(code.value) > MAX_CODE or "\0" in code.value
@@ -150,12 +162,13 @@ def secret_name(name: str) -> bool:
 class _Reading:
     """What has been found so far."""
 
-    def __init__(self, language: str, found: list[Token], run: Run) -> None:
+    def __init__(self, language: str, found: list[Token], run: Run, shell: Shell | None) -> None:
         self.language = language
         self.found = found
         self.known = assigned(found)
         self.aliases = _aliases(found)
         self.run = run
+        self.shell = shell
         self.operations: list[Operation] = []
         self.targets: list[Target] = []
         self.contacts: list[Contact] = []
@@ -170,7 +183,14 @@ class _Reading:
         texts = [text_of(run, self.known) for run in call.arguments]
         if call.receiver and last in _RECEIVERS:
             texts.insert(0, text_of(call.receiver, self.known))
-        if last in _DELETES or tail in _DELETES_OF or (last == "remove" and self._imports("os", "remove")):
+        if call.name in _APPLIES:
+            self._applies(texts)
+        if (
+            last in _DELETES
+            or tail in _DELETES_OF
+            or (last == "remove" and self._imports("os", "remove"))
+            or (call.name == "rm" and self._requires(_FS_MODULES))
+        ):
             self._delete(last, call, texts)
         elif tail in _PAIRS or (last in ("rename", "move") and "." not in call.name):
             self._touch(Operation.MOVE, Access.DELETE, texts[:1])
@@ -193,12 +213,17 @@ class _Reading:
         elif last in _MODES:
             paths = texts[1:] if self.language in ("perl", "ruby") and "." not in call.name else texts[:1]
             self._touch(Operation.PERMISSION_CHANGE, Access.METADATA, paths)
-        elif last in _RUNS or tail in _RUNS_OF or (last == "exec" and self._exec_runs(call)):
+        elif (
+            last in _RUNS
+            or tail in _RUNS_OF
+            or (last == "exec" and self._exec_runs(call))
+            or (last in ("run", "call") and self._imports("subprocess", last))
+        ):
             self._start(call, texts)
         elif last in ("getenv", "phpinfo"):
             if not texts or secret_name(texts[0]) or last == "phpinfo":
                 self.operations.append(Operation.ENVIRONMENT_READ)
-        elif last in ("kill", "killpg") and self.language != "node":
+        elif last in ("kill", "killpg") and (self.language != "node" or call.name == "process.kill"):
             self.operations.append(Operation.PROCESS_KILL)
         if last in _OPAQUE or tail in _OPAQUE_OF or (last == "exec" and self.language == "python"):
             self.opaque = True
@@ -216,6 +241,18 @@ class _Reading:
         ):
             self._connect(call)
 
+    def _applies(self, texts: list[str]) -> None:
+        """A function that is named in a string and called for each item."""
+        if texts and texts[0] in _DELETES:
+            self._touch(Operation.DELETE, Access.DELETE, ["\0"])
+        elif texts and (texts[0] in _RUNS or texts[0] == "exec"):
+            self.opaque = True
+
+    def _requires(self, modules: frozenset[str]) -> bool:
+        return self.language == "node" and any(
+            token.kind == "s" and token.text in modules for token in self.found
+        )
+
     def _exec_runs(self, call: Call) -> bool:
         return self.language in _EXEC_RUNS and (
             self.language != "node" or "child_process" in call.name or "." not in call.name
@@ -223,7 +260,10 @@ class _Reading:
 
     def _imports(self, module: str, name: str) -> bool:
         words = [token.text for token in self.found if token.kind == "n"]
-        return any(words[at : at + 4] == ["from", module, "import", name] for at in range(len(words)))
+        return any(
+            words[at : at + 3] == ["from", module, "import"] and name in words[at + 3 : at + 3 + _MOST_NAMES]
+            for at in range(len(words))
+        )
 
     def _word(self, text: str) -> Argument:
         return Argument(value=text, expands="\0" in text, globs="*" in text)
@@ -248,7 +288,7 @@ class _Reading:
             else:
                 mode, path = "".join(texts[:1]), "".join(texts[1:2])
             if "|" in mode:
-                self.children.append(self.run(path.split()))
+                self._text(path)
                 return
             access = {">": Access.WRITE, ">>": Access.APPEND}.get(mode.partition(":")[0].strip(), Access.READ)
         else:
@@ -288,12 +328,19 @@ class _Reading:
         ):
             self.children.append(self.run(strings))
         elif texts and not dynamic:
-            self.children += [self.run(words) for words in _commands(texts[0])]
+            self._text(texts[0])
         elif texts and not texts[0].startswith("\0"):
-            self.children += [self.run(words) for words in _commands(texts[0])]
+            self._text(texts[0])
             self.opaque = True
         else:
             self.opaque = True
+
+    def _text(self, text: str) -> None:
+        """A command line that the code gives to a shell."""
+        if self.shell is not None:
+            self.shell(text)
+        else:
+            self.children += [self.run(words) for words in _commands(text)]
 
     def _networked(self) -> bool:
         return any(token.kind == "n" and token.text in _NET for token in self.found) or self._net_modules()
@@ -338,7 +385,7 @@ class _Reading:
             self.operations.append(Operation.ENVIRONMENT_READ)
         for token in self.found:
             if token.kind == "c":
-                self.children += [self.run(words) for words in _commands(token.text)]
+                self._text(token.text)
 
     def _dumps_environment(self) -> bool:
         """environ, process.env, %ENV or ENV as a whole, or one value whose name is a secret's."""

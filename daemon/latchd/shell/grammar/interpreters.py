@@ -85,13 +85,29 @@ def interpreter(language: str, code: str, *, check: str = "", module: str = "", 
             return _with_files(parsed, merge(*read, *loaded, *_perl_modules(parsed)))
         if module and (name := parsed.value(module)) is not None:
             return _module(name, parsed, context)
+        if language == "node" and parsed.operands and parsed.operands[0].value in ("eval", "run", "test"):
+            return _subcommand(parsed.operands)
         if loaded and not parsed.operands:
             return merge(*loaded)
         if not parsed.operands or parsed.operands[0].value in _STDIN:
-            return from_stdin(context)
+            if context.text is None:
+                return from_stdin(context)
+            given = Argument(context.text, expands="\0" in context.text)
+            return merge(from_stdin(context), inline(language, given, run_child))
         return merge(runs_script(parsed.operands[0]), *loaded)
 
     return judge
+
+
+def _subcommand(operands: Sequence[Argument]) -> Description:
+    """deno and bun: `eval CODE`, `run FILE`, and `run NAME` of a script that stands in a file."""
+    verb, *rest = operands
+    words = [word for word in rest if not word.value.startswith("-")]
+    if verb.value == "eval" and words:
+        return inline("node", words[0], run_child)
+    if words and ("." in words[0].value or "/" in words[0].value):
+        return runs_script(words[0])
+    return Description(known=True, operations=(Operation.EXECUTE,))
 
 
 _NET_MODULES: Final = ("LWP", "IO::Socket", "HTTP", "WWW", "Net::", "net/", "open-uri", "socket")
@@ -213,6 +229,9 @@ PROGRAMS: Final = (
             "python -c 'import socket; s=socket.socket(); s.connect((\"10.0.0.1\",4444))'": (
                 "execute connect connect@10.0.0.1:4444 +inline-code"
             ),
+            "python -c 'import glob, os\nfor f in glob.glob(\"*.o\"): os.remove(f)'": (
+                "execute delete delete:*.o +inline-code"
+            ),
             "python -c 'exec(input())'": "execute +inline-code +opaque-code",
             "python -c 'print(1)' -x": "execute +inline-code",
             "python -c $X": "execute +inline-code +opaque-code",
@@ -244,6 +263,11 @@ PROGRAMS: Final = (
         {
             "node a.js": "execute execute:a.js +script",
             "node -e 'fs.rmSync(\"/x\",{recursive:true})'": "execute delete delete:/x/** +inline-code",
+            'node -e \'const {rm}=require("fs/promises"); rm("x")\'': "execute delete delete:x +inline-code",
+            "node -e 'process.kill(1)'": "execute process_kill +inline-code",
+            "deno eval 'Deno.removeSync(\"x\")'": "execute delete delete:x/** +inline-code",
+            "deno run -A a.ts": "execute execute:a.ts +script",
+            "bun run build": "execute",
             "node -v": "preview",
             "| node": "execute run_input <stdin",
             'node -e \'require("fs").unlinkSync("a")\'': "execute delete delete:a +inline-code",
@@ -270,6 +294,8 @@ PROGRAMS: Final = (
         {
             "perl a.pl": "execute execute:a.pl +script",
             "perl -e 'unlink \"a\"'": "execute delete delete:a +inline-code",
+            "perl -e 'kill 9, 1'": "execute process_kill +inline-code",
+            "perl -e 'chmod 0777, \"a\"'": "execute permission_change metadata:a +inline-code",
             "perl -pi -e 's/a/b/' f": "execute read write read:f write:f +inline-code +in-place",
             "perl -ne print f": "execute read read:f +inline-code",
             'perl -e \'system("rm", "-rf", "/x")\'': (
@@ -315,6 +341,7 @@ PROGRAMS: Final = (
         {
             "php a.php": "execute execute:a.php +script",
             "php -r 'unlink(\"a\");'": "execute delete delete:a +inline-code",
+            'php -r \'array_map("unlink", glob("*"));\'': "execute delete delete:$ +inline-code",
             "php -l a.php": "preview",
             "php -r 'system(\"id\");'": "execute +inline-code +child-command",
             "php -v": "preview",

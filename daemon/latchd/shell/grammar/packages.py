@@ -276,6 +276,7 @@ PROGRAMS: Final = (
         by_verb(_PIP, UNKNOWN, _pip_extra),
         {
             "pip install x": "install connect",
+            "pip download x": "fetch connect",
             "pip3 install -r r.txt": "install connect read:r.txt",
             "pip list": "",
             "pip install .": "install connect execute:.",

@@ -163,6 +163,7 @@ PROGRAMS: Final = (
         _openssl,
         {
             "openssl s_client -connect example.com:443": "connect connect@example.com:443 <stdin",
+            "openssl s_server -accept 4433 -cert c.pem": "listen read read:c.pem +listener",
             "openssl rsa -in k.pem": "credential_read read read:k.pem",
             "openssl x509 -in c.pem -noout -text": "read read:c.pem",
             "openssl enc -d -aes-256-cbc -in a -out b": "decode read write read:a write:b >none",

@@ -117,6 +117,11 @@ def _accounts(parsed: Parsed, _context: Context) -> Description:
     return Description(known=True, operations=(Operation.ACCOUNT_CHANGE,), details=flags(parsed, "force"))
 
 
+def _members(parsed: Parsed, context: Context) -> Description:
+    """groupmems: -l only lists."""
+    return Description(known=True) if parsed.has("list") else _accounts(parsed, context)
+
+
 def _wraps(parsed: Parsed, context: Context) -> Description:
     """A wrapper seen without its child being taken out: it runs something."""
     base = executes(parsed, context)
@@ -306,7 +311,7 @@ PROGRAMS: Final = (
     program(
         "useradd adduser userdel deluser usermod groupadd groupdel groupmod gpasswd passwd chpasswd "
         "chsh chfn chage vipw visudo "
-        "newgrp dscl sysadminctl dseditgroup pwconv addgroup delgroup",
+        "newusers newgrp dscl sysadminctl dseditgroup pwconv addgroup delgroup",
         "~ f,force g= G= s= d= u= c= p=",
         _accounts,
         {
@@ -314,6 +319,12 @@ PROGRAMS: Final = (
             "usermod -aG sudo me": "account_change",
             "passwd": "account_change",
         },
+    ),
+    program(
+        "groupmems",
+        "a,add= d,delete= g,group= l,list p,purge R,root=",
+        _members,
+        {"groupmems -g sudo -a me": "account_change", "groupmems -g sudo -l": ""},
     ),
     program(
         "insmod modprobe rmmod kextload sysrq update-grub grub-install efibootmgr kexec",

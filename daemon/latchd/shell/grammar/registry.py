@@ -31,31 +31,33 @@ from latchd.shell.grammar import (
     search,
     shell_words,
     transfers,
+    windows,
 )
 from latchd.shell.grammar.description import UNKNOWN, Context, Description, unique
 from latchd.shell.grammar.places import raw_disk, resolve
 from latchd.shell.grammar.program import Program, run
 
-_TABLES: Final = (
-    readers.PROGRAMS,
-    files.PROGRAMS,
-    search.PROGRAMS,
-    editing.PROGRAMS,
-    archives.PROGRAMS,
-    disks.PROGRAMS,
-    shell_words.PROGRAMS,
-    processes.PROGRAMS,
-    git.PROGRAMS,
-    curl.PROGRAMS,
-    transfers.PROGRAMS,
-    probes.PROGRAMS,
-    interpreters.PROGRAMS,
-    containers.PROGRAMS,
-    databases.PROGRAMS,
-    cloud.PROGRAMS,
-    packages.PROGRAMS,
-    cmake.PROGRAMS,
-    credentials.PROGRAMS,
+TABLES: Final = (
+    readers,
+    files,
+    search,
+    editing,
+    archives,
+    disks,
+    shell_words,
+    processes,
+    git,
+    curl,
+    transfers,
+    probes,
+    interpreters,
+    containers,
+    databases,
+    cloud,
+    packages,
+    cmake,
+    credentials,
+    windows,
 )
 
 _WRITES: Final = frozenset({Access.WRITE, Access.APPEND, Access.DELETE})
@@ -65,8 +67,8 @@ _FAULT: Final = msgspec.structs.replace(UNKNOWN, details=("grammar-fault",))
 
 def entries() -> Iterator[Program]:
     """All entries, in the order of the tables."""
-    for table in _TABLES:
-        yield from table
+    for table in TABLES:
+        yield from table.PROGRAMS
 
 
 def examples() -> Iterator[tuple[str, str]]:

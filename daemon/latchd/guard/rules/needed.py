@@ -1,0 +1,149 @@
+"""What each coded rule needs to see before it is asked, by its id; a rule that is not here is always asked.
+
+A row must name every trait by which its rule can find something; tests hold that no rule finds less with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+import msgspec
+
+from latchd.guard.needs import Needs, needs
+from latchd.guard.rule import Rule
+
+_TAKES_ALL: Final = "tree delete, glob delete, open delete"
+_WRITES: Final = "access write append take"
+_LANGUAGE: Final = "detail inline-code, operation run_input"
+
+_CLIENTS: Final = (
+    "mysql mariadb psql sqlite3 sqlite sqlcmd sqlplus mongosh mongo redis-cli clickhouse-client duckdb "
+    "cockroach cqlsh usql pgcli mycli snowsql bq"
+)
+# Rules of an area that all look at the same thing.
+_AREAS: Final[Mapping[str, Needs]] = MappingProxyType(
+    {
+        "powershell": needs(
+            "dialect powershell cmd, program powershell pwsh cmd taskkill tskill net net1 schtasks reg sc "
+            "wmic "
+            "certutil bitsadmin rmdir rd del erase"
+        )
+    }
+)
+
+NEEDED: Final[Mapping[str, Needs]] = MappingProxyType(
+    {
+        rule: needs(traits)
+        for rule, traits in {
+            "self.files": "access write append delete read connect metadata",
+            "self.hooks": "access write append delete metadata",
+            "self.socket": "word latch",
+            "self.stop": "word latch",
+            "self.command": "word latch",
+            "self.environment": "text LATCHD_ XDG_",
+            "fs.delete-root-or-home": f"{_TAKES_ALL}, operation move",
+            "fs.delete-project-root": f"{_TAKES_ALL}, operation move",
+            "fs.delete-listed": "wrapped",
+            "fs.delete-git": "access delete",
+            "fs.delete-outside": "access delete",
+            "fs.delete-dynamic": "operation delete, tree delete, wrapped",
+            "fs.delete-just-moved": "tree delete",
+            "fs.delete-inside": "tree delete, open delete",
+            "fs.overwrite-system": "access write",
+            "fs.overwrite-outside": "access write",
+            "fs.device-write": "device, operation disk_write, detail disk-loss",
+            "fs.change-mode": "operation permission_change",
+            "fs.shred": "program shred gshred srm wipe",
+            "fs.set-id": "detail set-id",
+            "sys.schedule-removed": "detail schedule-remove",
+            "sys.halt": "detail halt mass-kill, operation process_kill, program killall5",
+            "sys.fork-bomb": "text ()",
+            "code.runs-fetched": _LANGUAGE,
+            "code.reverse-shell": _LANGUAGE,
+            "code.removes": "operation run_input",
+            "git.discard-work": "detail discard-work",
+            "git.history-loss": "detail history-loss",
+            "git.remote-loss": "detail remote-loss",
+            "git.ref-delete": "detail ref-delete",
+            "git.work-loss": "operation work_loss",
+            "git.executing-config": "detail executing-config",
+            "git.passing-config": "detail executing-config",
+            "git.discard-hunks": "program git",
+            "git.hooks-bypass": "detail hooks-bypass",
+            "git.remote-change": "program git",
+            "egress.download-exec": "network, operation fetch",
+            "egress.secret-upload": "network, operation upload",
+            "egress.reverse-shell": "detail shell-child, redirect socket, network",
+            "egress.metadata-endpoint": "network",
+            "egress.device-socket": "redirect socket",
+            "egress.upload": "network",
+            "egress.publish": "detail publish, word publish upload",
+            "egress.reverse-tunnel": "network, operation tunnel",
+            "egress.collector": "network",
+            "egress.name-tunnel": "network",
+            "network.paste-site": "network",
+            "network.sweep": (
+                "operation network_scan connect, "
+                "program arp-scan netdiscover nbtscan fping zmap rustscan naabu"
+            ),
+            "network.listener": "operation listen",
+            "package.install": "operation install",
+            "env.secret-variable": "text $",
+            "env.dump": "operation environment_read",
+            "vouch.destructive-word": "no-program",
+            "vouch.unknown-word": "no-program",
+            "vouch.unread-destructive": "unread",
+            "vouch.unread": "unread",
+            "vouch.suspected-child": "suspected, grammar unknown",
+            "vouch.unknown-input": "operation run_input",
+            "vouch.unknown-code": "detail opaque-code, access execute",
+            "vouch.fed-code": "wrapped",
+            "vouch.loader-variable": "text assigns",
+            "vouch.prompt-expansion": "text @P}",
+            "write.outside-roots": f"{_WRITES}, operation permission_change",
+            "write.protected": f"{_WRITES}, operation permission_change",
+            "write.persistence": _WRITES,
+            "write.other-guard": f"{_WRITES}, access delete, operation permission_change",
+            "write.schedule": "operation schedule",
+            "write.accounts": "operation account_change, program groupmems",
+            "write.credential": _WRITES,
+            "write.stale": "surface write edit patch",
+            "write.overwrite-unknown": "surface write",
+            "credential.staged": "program git",
+            "credential.exposed": "operation permission_change",
+            "credential.in-code": "detail inline-code",
+            "credential.read": "access read",
+            "credential.read-found": "open read",
+            "credential.read-tree": "tree read",
+            "credential.named": "operands unknown",
+            "credential.print": "operation credential_read",
+            "agent.bypass": (
+                "operation policy_bypass, grammar unknown, program npx pnpx bunx pnpm yarn npm bun"
+            ),
+            "agent.instructions": "access write append delete",
+            "container.host-namespace": "operation namespace_enter root_change",
+            "container.runtime-socket": "socket path",
+            "cluster.exec": "operation workload_exec container_run, program crictl ctr docker podman",
+            "abuse.miner": "grammar unknown, operation container_run",
+            "trace.history": "program unset export declare typeset set history",
+            "rights.discovery": "program sudo doas getcap find gfind",
+            "infra.through-runner": "program npx pnpx bunx uvx pipx",
+            "infra.http-delete": "program curl http https xh httpie curlie wget",
+            "db.input-loss": f"program {_CLIENTS}",
+            "db.tool-loss": "surface mcp generic",
+        }.items()
+    }
+)
+
+
+def needs_of(rule: Rule) -> Needs | None:
+    """What the rule states itself, or its row, or its area's; None = it is always asked."""
+    if rule.needs is not None:
+        return rule.needs
+    return NEEDED.get(rule.id, _AREAS.get(rule.id.partition(".")[0]))
+
+
+def with_needs(rules: tuple[Rule, ...]) -> tuple[Rule, ...]:
+    return tuple(msgspec.structs.replace(rule, needs=needs_of(rule)) for rule in rules)

@@ -1,0 +1,493 @@
+"""Tokens that their issuers made recognisable: a fixed beginning, a length, an alphabet.
+
+The shapes are those that the issuers publish, or that secret scanners agree on. Each counts only when
+its body looks drawn at random: `ghp_xxxx…` in a README is nobody's token.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from latch_contracts.verdict import Severity
+from latchd.text.checks import discord_bot, drawn
+from latchd.text.rule import (
+    BASE32,
+    BASE64,
+    BASE64URL,
+    DIGITS,
+    HEX,
+    LOWER,
+    UPPER,
+    WORD,
+    Check,
+    Group,
+    TextRule,
+    made,
+)
+
+
+def _issued(
+    name: str,
+    title: str,
+    hints: str,
+    pattern: str,
+    *matches: str,
+    misses: tuple[str, ...] = (),
+    severity: Severity = Severity.CRITICAL,
+    confidence: float = 0.95,
+    check: Check = drawn,
+) -> TextRule:
+    return TextRule(
+        id=f"text.{name}",
+        title=title,
+        group=Group.SECRET,
+        severity=severity,
+        confidence=confidence,
+        hints=tuple(hints.split()),
+        pattern=pattern,
+        check=check,
+        matches=matches,
+        misses=misses,
+    )
+
+
+_CLOUDS: Final = (
+    _issued(
+        "aws-key-id",
+        "an AWS access key id",
+        "AKIA ASIA ABIA ACCA",
+        r"\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}\b",
+        "key AKIA" + made(BASE32, 16),
+        misses=("AKIA" + "IOSFODNN7" + "EXAMPLE", "AKIA" + "A" * 16, "MAKIA" + made(BASE32, 16)),
+    ),
+    _issued(
+        "aws-secret-key",
+        "an AWS secret access key",
+        "secret_access_key secretaccesskey secret_key secretkey",
+        r"(?i)aws[a-z0-9_.\-]{0,20}secret[a-z0-9_.\-]{0,20}[\"']?\s{0,3}[:=]\s{0,3}[\"']?([A-Za-z0-9/+]{40})(?:[^A-Za-z0-9/+]"
+        r"|$)"
+        r"|secret_?access_?key[\"']?\s{0,3}[:=]\s{0,3}[\"']?([A-Za-z0-9/+]{40})(?:[^A-Za-z0-9/+]|$)",
+        "aws_secret_access_key = " + made(BASE64, 40),
+        '"SecretAccessKey": "' + made(BASE64, 40, "json") + '"',
+        misses=("aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCY" + "EXAMPLEKEY",),
+    ),
+    _issued(
+        "google-api-key",
+        "a Google API key",
+        "AIza",
+        r"\bAIza[A-Za-z0-9_\-]{35}(?:[^A-Za-z0-9_\-]|$)",
+        "AIza" + made(BASE64URL, 35),
+        confidence=0.9,
+        misses=("AIza" + "x" * 35,),
+    ),
+    _issued(
+        "google-oauth",
+        "a Google OAuth client secret or access token",
+        "GOCSPX- ya29.",
+        r"\b(?:GOCSPX-[A-Za-z0-9_\-]{28}|ya29\.[A-Za-z0-9_\-]{30,1000})",
+        "GOCSPX-" + made(BASE64URL, 28),
+        "ya29." + made(BASE64URL, 120),
+        misses=("ya29.a0",),
+    ),
+    _issued(
+        "google-service-account",
+        "the private key of a Google service account",
+        "private_key_id",
+        r"\"private_key_id\"\s{0,4}:\s{0,4}\"([0-9a-f]{40})\"",
+        '{"type": "service_account", "private_key_id": "' + made(HEX, 40) + '"}',
+        misses=('"private_key_id": "your-key-id"',),
+    ),
+    _issued(
+        "azure-storage-key",
+        "the key of an Azure storage account or a service bus",
+        "AccountKey= SharedAccessKey=",
+        r"(?i)(?:AccountKey|SharedAccessKey)=([A-Za-z0-9+/]{43}=|[A-Za-z0-9+/]{86}==)",
+        "DefaultEndpointsProtocol=https;AccountName=a;AccountKey=" + made(BASE64, 86) + "==",
+        misses=("AccountKey=" + "A" * 86 + "==",),
+    ),
+    _issued(
+        "azure-sas",
+        "a shared access signature of Azure",
+        "sig=",
+        r"[?&](?:sv|se|sp|sr|ss|srt|st)=[^\s\"']{1,300}&(?:amp;)?sig=([A-Za-z0-9%+/]{40,120}(?:%3D|=)?)",
+        "https://a.blob.core.windows.net/c?sv=2022-11-02&sp=r&sig=" + made(WORD, 43) + "%3D",
+        severity=Severity.HIGH,
+        misses=("?sig=" + made(WORD, 43),),
+    ),
+    _issued(
+        "azure-client-secret",
+        "a client secret of Azure AD (Entra)",
+        "8Q~ 7Q~",
+        r"(?:^|[^A-Za-z0-9_~.\-])([A-Za-z0-9_~.\-]{3}[78]Q~[A-Za-z0-9_~.\-]{31,34})(?:[^A-Za-z0-9_~.\-]|$)",
+        "secret: " + made(WORD, 3) + "8Q~" + made(WORD, 34),
+        misses=("a 8Q~ b",),
+    ),
+    _issued(
+        "azure-devops-token",
+        "a personal access token of Azure DevOps",
+        "AZDO",
+        r"\b[A-Za-z0-9]{76}AZDO[A-Za-z0-9]{4}\b",
+        made(WORD, 76) + "AZDO" + made(WORD, 4),
+        misses=("AZDO board",),
+    ),
+    _issued(
+        "digitalocean-token",
+        "a DigitalOcean token",
+        "dop_v1_ doo_v1_ dor_v1_",
+        r"\bdo[opr]_v1_[a-f0-9]{64}\b",
+        "dop_v1_" + made(HEX, 64),
+        misses=("dop_v1_" + "0" * 64,),
+    ),
+    _issued(
+        "heroku-key",
+        "a Heroku API key",
+        "HRKU- heroku",
+        r"\bHRKU-[A-Za-z0-9_\-]{36,64}|(?i:heroku[a-z0-9_.\-]{0,20}(?:key"
+        r"|token)[\"']?\s{0,3}[:=]\s{0,3}[\"']?)"
+        r"([0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12})",
+        "HRKU-" + made(BASE64URL, 60),
+        "HEROKU_API_KEY=" + "-".join(made(HEX, n) for n in (8, 4, 4, 4, 12)),
+        misses=("heroku app " + "-".join(made(HEX, n) for n in (8, 4, 4, 4, 12)),),
+    ),
+    _issued(
+        "cloudflare-key",
+        "a Cloudflare token or origin key",
+        "cloudflare cf_api v1.0-",
+        r"(?i:(?:cloudflare|cf)_?(?:api_?)?[a-z_]{0,12}(?:token|key|secret)[\"']?\s{0,3}[:=]\s{0,3}[\"']?)"
+        r"([A-Za-z0-9_\-]{40}|[0-9a-f]{37})(?:[^A-Za-z0-9_\-]|$)|\bv1\.0-[a-f0-9]{24}-[a-f0-9]{146}\b",
+        "CLOUDFLARE_API_TOKEN=" + made(BASE64URL, 40),
+        "v1.0-" + made(HEX, 24) + "-" + made(HEX, 146),
+        confidence=0.9,
+        misses=("CLOUDFLARE_API_TOKEN=${{ secrets.CLOUDFLARE_API_TOKEN }}",),
+    ),
+    _issued(
+        "databricks-token",
+        "a Databricks token",
+        "dapi",
+        r"\bdapi[0-9a-f]{32}(?:-\d)?\b",
+        "dapi" + made(HEX, 32),
+        misses=("dapi" + "0" * 32,),
+    ),
+    _issued(
+        "vault-token",
+        "a token of HashiCorp Vault or Terraform Cloud",
+        "hvs. hvb. hvr. .atlasv1.",
+        r"\bhv[sbr]\.[A-Za-z0-9_\-]{24,300}|\b[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_\-]{60,70}",
+        "hvs." + made(BASE64URL, 95),
+        made(WORD, 14) + ".atlasv1." + made(BASE64URL, 67),
+        misses=("hvs.CAESI",),
+    ),
+    _issued(
+        "hosting-token",
+        "a token of a hosting service (Fly, Netlify, Supabase, PlanetScale, Doppler)",
+        "fm2_ fo1_ nfp_ sbp_ pscale_ dp.pt. dp.st.",
+        r"\b(?:fm2_[A-Za-z0-9+/=]{100,1000}|fo1_[A-Za-z0-9_\-]{43}|nfp_[A-Za-z0-9]{36,40}|sbp_[0-9a-f]{40}"
+        r"|pscale_(?:tkn|pw|oauth)_[A-Za-z0-9_\-.]{32,64}|dp\.(?:pt|st|ct|sa)\.[A-Za-z0-9._\-]{40,60})",
+        "nfp_" + made(WORD, 40),
+        "sbp_" + made(HEX, 40),
+        "pscale_tkn_" + made(BASE64URL, 43),
+        "dp.pt." + made(WORD, 43),
+        misses=("sbp_" + "a" * 40,),
+    ),
+)
+
+_MODELS: Final = (
+    _issued(
+        "anthropic-key",
+        "an Anthropic key",
+        "sk-ant-",
+        r"\bsk-ant-[a-z]{3,6}\d{2}-[A-Za-z0-9_\-]{40,200}",
+        "ANTHROPIC_API_KEY=sk-ant-api03-" + made(BASE64URL, 93) + "AA",
+        "sk-ant-oat01-" + made(BASE64URL, 86) + "AA",
+        confidence=0.98,
+        misses=("sk-ant-api03-...", "sk-ant-api03-" + "x" * 95),
+    ),
+    _issued(
+        "openai-key",
+        "an OpenAI key",
+        "sk-proj- sk-svcacct- sk-admin- T3BlbkFJ",
+        r"\bsk-(?:proj|svcacct|admin|None)-[A-Za-z0-9_\-]{40,200}"
+        r"|\bsk-[A-Za-z0-9]{20}T3BlbkFJ[A-Za-z0-9]{20}\b",
+        "sk-proj-" + made(BASE64URL, 74) + "T3BlbkFJ" + made(BASE64URL, 74),
+        "sk-" + made(WORD, 20) + "T3BlbkFJ" + made(WORD, 20),
+        misses=("sk-proj-your-key-here", "task-project-management"),
+    ),
+    _issued(
+        "model-api-key",
+        "a key of a model provider that begins with sk-",
+        "sk-",
+        r"\bsk-(?:or-v1-[0-9a-f]{64}|[0-9a-f]{32}|[A-Za-z0-9]{48})\b",
+        "sk-" + made(WORD, 48),
+        "sk-or-v1-" + made(HEX, 64),
+        confidence=0.85,
+        misses=("risk-" + made(HEX, 32), "sk-short"),
+    ),
+    _issued(
+        "model-provider-key",
+        "a key of a model provider (Groq, xAI, Perplexity, Replicate, Fireworks)",
+        "gsk_ xai- pplx- r8_ fw_",
+        r"\b(?:gsk_[A-Za-z0-9]{52}|xai-[A-Za-z0-9]{80}|pplx-[A-Za-z0-9]{48}|r8_[A-Za-z0-9]{37}"
+        r"|fw_[A-Za-z0-9]{22,24})\b",
+        "gsk_" + made(WORD, 52),
+        "r8_" + made(WORD, 37),
+        "pplx-" + made(WORD, 48),
+        misses=("gsk_test",),
+    ),
+    _issued(
+        "huggingface-token",
+        "a Hugging Face token",
+        "hf_ api_org_",
+        r"\b(?:hf_|api_org_)[A-Za-z]{34}\b",
+        "hf_" + made(UPPER + LOWER, 34),
+        misses=("hf_hub_download", "hf_" + "a" * 34),
+    ),
+)
+
+_CODE: Final = (
+    _issued(
+        "github-token",
+        "a GitHub token",
+        "ghp_ gho_ ghu_ ghs_ ghr_",
+        r"\bgh[pousr]_[A-Za-z0-9]{36,255}\b",
+        "https://ghp_" + made(WORD, 36) + "@github.com/a/b",
+        "ghs_" + made(WORD, 36),
+        misses=("ghp_" + "x" * 36, "ghp_abcdefghijklmnopqrstuvwxyz0123456789", "ghp_short"),
+    ),
+    _issued(
+        "github-fine-grained",
+        "a fine-grained GitHub token",
+        "github_pat_",
+        r"\bgithub_pat_[A-Za-z0-9]{22}_[A-Za-z0-9]{59}\b",
+        "github_pat_" + made(WORD, 22) + "_" + made(WORD, 59),
+        misses=("github_pat_...",),
+    ),
+    _issued(
+        "gitlab-token",
+        "a GitLab token",
+        "glpat- gldt- glrt- glcbt- glptt- glft- glsoat- glagent- glimt- gloas- glffct- glrtr-",
+        r"\bgl(?:pat|dt|rt|rtr|cbt|ptt|ft|soat|agent|imt|oas"
+        r"|ffct)-[A-Za-z0-9_\-]{20,300}(?:\.[0-9a-z]{2}\.[0-9a-z]{9,12})?",
+        "glpat-" + made(BASE64URL, 20),
+        "glrt-" + made(BASE64URL, 24),
+        misses=("glpat-xxxxxxxxxxxxxxxxxxxx",),
+    ),
+    _issued(
+        "npm-token",
+        "an npm token",
+        "npm_ _authToken",
+        r"\bnpm_[A-Za-z0-9]{36}\b|_authToken\s{0,2}=\s{0,2}\"?([A-Za-z0-9_\-+/=]{30,400})",
+        "npm_" + made(WORD, 36),
+        "//registry.example.net/:_authToken=" + made(BASE64URL, 36),
+        misses=("_authToken=${NPM_TOKEN}", "npm_config_registry", "npm_package_version"),
+    ),
+    _issued(
+        "pypi-token",
+        "a PyPI token",
+        "pypi-AgE",
+        r"\bpypi-AgE[A-Za-z0-9_\-]{50,400}",
+        "pypi-AgEIcHlwaS5vcmc" + made(BASE64URL, 100),
+        misses=("pypi-AgEIcHlwaS5vcmc...",),
+    ),
+    _issued(
+        "docker-token",
+        "a Docker Hub token",
+        "dckr_pat_ dckr_oat_",
+        r"\bdckr_[po]at_[A-Za-z0-9_\-]{27,64}",
+        "dckr_pat_" + made(BASE64URL, 27),
+        misses=("dckr_pat_xxxx",),
+    ),
+    _issued(
+        "registry-token",
+        "a token of a package registry (RubyGems, crates.io, Clojars, NuGet)",
+        "rubygems_ cio CLOJARS_ oy2",
+        r"\b(?:rubygems_[0-9a-f]{48}|cio[A-Za-z0-9]{32}|CLOJARS_[a-z0-9]{60}|oy2[a-z0-9]{43})\b",
+        "rubygems_" + made(HEX, 48),
+        "oy2" + made(LOWER + DIGITS, 43),
+        "CLOJARS_" + made(LOWER + DIGITS, 60),
+        misses=("rubygems_version", "ciombre"),
+        confidence=0.85,
+    ),
+    _issued(
+        "atlassian-token",
+        "an Atlassian or Bitbucket token",
+        "ATATT3x ATBB ATCTT3x",
+        r"\b(?:ATATT3x|ATCTT3x)[A-Za-z0-9_\-=]{50,400}|\bATBB[A-Za-z0-9]{32}\b",
+        "ATATT3x" + made(BASE64URL, 180),
+        "ATBB" + made(WORD, 32),
+        misses=("ATATT3x",),
+    ),
+    _issued(
+        "work-tool-token",
+        "a token of a work tool (Linear, Notion, Figma, Postman, Airtable, Asana)",
+        "lin_api_ ntn_ figd_ PMAK- secret_ pat",
+        r"\b(?:lin_api_[A-Za-z0-9]{40}|ntn_[A-Za-z0-9]{46}|figd_[A-Za-z0-9_\-]{40}"
+        r"|PMAK-[0-9a-f]{24}-[0-9a-f]{34}"
+        r"|secret_[A-Za-z0-9]{43}|pat[A-Za-z0-9]{14}\.[0-9a-f]{64})\b",
+        "lin_api_" + made(WORD, 40),
+        "PMAK-" + made(HEX, 24) + "-" + made(HEX, 34),
+        "pat" + made(WORD, 14) + "." + made(HEX, 64),
+        misses=("secret_access_key", "path.abc"),
+    ),
+)
+
+_SERVICES: Final = (
+    _issued(
+        "stripe-key",
+        "a Stripe key",
+        "sk_live_ rk_live_ sk_test_ rk_test_ whsec_",
+        r"\b(?:[sr]k_(?:live|test)_[A-Za-z0-9]{20,250}\b|whsec_[A-Za-z0-9+/]{32,64})",
+        "sk_live_" + made(WORD, 24),
+        "rk_test_" + made(WORD, 99),
+        "whsec_" + made(WORD, 32),
+        misses=("sk_test_xxxxxxxxxxxxxxxxxxxxxxxx", "pk_live_" + made(WORD, 24)),
+    ),
+    _issued(
+        "slack-token",
+        "a Slack token",
+        "xoxa- xoxb- xoxc- xoxd- xoxe xoxo- xoxp- xoxr- xoxs- xapp-",
+        r"\b(?:xox[abcdeoprs](?:\.xox[bp])?-[A-Za-z0-9%/+\-]{20,400}"
+        r"|xapp-\d-[A-Z0-9]{8,14}-\d{8,16}-[a-f0-9]{64})",
+        "xoxb-" + made(DIGITS, 12) + "-" + made(DIGITS, 13) + "-" + made(WORD, 24),
+        "xapp-1-A" + made(UPPER, 10) + "-" + made(DIGITS, 13) + "-" + made(HEX, 64),
+        misses=("xoxb-your-token-here-please-now", "xoxb-123"),
+    ),
+    _issued(
+        "slack-webhook",
+        "the address of a Slack webhook",
+        "hooks.slack.com",
+        r"hooks\.slack\.com/(?:services|workflows"
+        r"|triggers)/[TE][A-Z0-9]{8,12}/[A-Z0-9]{8,20}/[A-Za-z0-9]{20,48}",
+        "https://hooks.slack.com/services/T" + made(UPPER, 9) + "/B" + made(UPPER, 10) + "/" + made(WORD, 24),
+        misses=("https://hooks.slack.com/services/T00000000/B00000000/" + "X" * 24,),
+    ),
+    _issued(
+        "discord-webhook",
+        "the address of a Discord webhook",
+        "/api/webhooks/",
+        r"discord(?:app)?\.com/api/(?:v\d{1,2}/)?webhooks/\d{17,20}/[A-Za-z0-9_\-]{60,80}",
+        "https://discord.com/api/webhooks/" + made(DIGITS, 18) + "/" + made(BASE64URL, 68),
+        misses=("https://discord.com/api/webhooks/{id}/{token}",),
+    ),
+    _issued(
+        "discord-bot-token",
+        "the token of a Discord bot",
+        "discord bot",
+        r"\b[A-Z][A-Za-z0-9_\-]{22,27}\.[A-Za-z0-9_\-]{6}\.[A-Za-z0-9_\-]{27,40}\b",
+        "DISCORD_TOKEN=MTEyMjMzNDQ1NTY2Nzc4ODk5" + "." + made(BASE64URL, 6) + "." + made(WORD, 38),
+        check=discord_bot,
+        misses=("a bot: " + "M" + made(WORD, 23) + "." + made(WORD, 6) + "." + made(WORD, 38),),
+    ),
+    _issued(
+        "telegram-bot-token",
+        "the token of a Telegram bot",
+        ":AA",
+        r"\b\d{8,10}:AA[A-Za-z0-9_\-]{33}(?:[^A-Za-z0-9_\-]|$)",
+        made("123456789", 10) + ":AA" + made(BASE64URL, 33),
+        misses=("12345678:AABB",),
+    ),
+    _issued(
+        "sendgrid-key",
+        "a SendGrid key",
+        "SG.",
+        r"\bSG\.[A-Za-z0-9_\-]{22}\.[A-Za-z0-9_\-]{43}",
+        "SG." + made(BASE64URL, 22) + "." + made(BASE64URL, 43),
+        misses=("MSG.abc",),
+    ),
+    _issued(
+        "twilio-key",
+        "a Twilio key",
+        "twilio SK",
+        r"\bSK[0-9a-f]{32}\b",
+        "SK" + made(HEX, 32),
+        severity=Severity.HIGH,
+        confidence=0.8,
+        misses=("SK" + "0" * 32, "TASK" + made(HEX, 32)),
+    ),
+    _issued(
+        "mail-key",
+        "a key of a mail service (Mailgun, Mailchimp, Brevo, Postmark)",
+        "mailgun mailchimp -us xkeysib- postmark",
+        r"\bkey-[0-9a-f]{32}\b|\b[0-9a-f]{32}-[0-9a-f]{8}-[0-9a-f]{8}\b|\b[0-9a-f]{32}-us\d{1,2}\b"
+        r"|\bxkeysib-[0-9a-f]{64}-[A-Za-z0-9]{16}\b",
+        "MAILGUN_API_KEY=key-" + made(HEX, 32),
+        "mailgun: " + made(HEX, 32) + "-" + made(HEX, 8) + "-" + made(HEX, 8),
+        made(HEX, 32) + "-us14",
+        "xkeysib-" + made(HEX, 64) + "-" + made(WORD, 16),
+        misses=("cache key-" + made(HEX, 32),),
+        severity=Severity.HIGH,
+    ),
+    _issued(
+        "datadog-key",
+        "a Datadog key",
+        "dd_api dd_app datadog dd-api dd-app ddapi ddapp",
+        r"(?i)(?:\bdd|datadog)[a-z_\-]{0,10}(?:api|app|application)[_\-]?key[\"']?\s{0,3}[:=]\s{0,3}[\"']?"
+        r"([0-9a-f]{40}|[0-9a-f]{32})\b",
+        "DD_API_KEY=" + made(HEX, 32),
+        'datadog_app_key: "' + made(HEX, 40) + '"',
+        misses=("DD_API_KEY=$DD_API_KEY",),
+    ),
+    _issued(
+        "newrelic-key",
+        "a New Relic key",
+        "NRAK- NRAL NRII- NRJS- NRRA- NRSP-",
+        r"\b(?:NRAK-[A-Z0-9]{27}|NR(?:II|SP)-[A-Za-z0-9_\-]{32}|NRRA-[a-f0-9]{42}"
+        r"|NRJS-[a-f0-9]{19}|[a-f0-9]{36}NRAL)\b",
+        "NRAK-" + made(UPPER + DIGITS, 27),
+        made(HEX, 36) + "NRAL",
+        misses=("NRAK-XXXXXXXXXXXXXXXXXXXXXXXXXXX",),
+    ),
+    _issued(
+        "sentry-token",
+        "a Sentry token",
+        "sntrys_ sntryu_",
+        r"\bsntrys_eyJ[A-Za-z0-9_\-+/=]{60,400}|\bsntryu_[a-f0-9]{64}\b",
+        "sntryu_" + made(HEX, 64),
+        "sntrys_eyJ" + made(BASE64URL, 160),
+        misses=("sntryu_...",),
+    ),
+    _issued(
+        "grafana-token",
+        "a Grafana token",
+        "glsa_ glc_",
+        r"\bglsa_[A-Za-z0-9]{32}_[0-9a-fA-F]{8}\b|\bglc_[A-Za-z0-9+/=]{32,400}",
+        "glsa_" + made(WORD, 32) + "_" + made(HEX, 8),
+        "glc_" + made(BASE64, 80),
+        misses=("glc_context",),
+    ),
+    _issued(
+        "shopify-token",
+        "a Shopify token",
+        "shpat_ shpca_ shppa_ shpss_ shprt_",
+        r"\bshp(?:at|ca|pa|ss|rt)_[a-fA-F0-9]{32}\b",
+        "shpat_" + made(HEX, 32),
+        misses=("shpat_" + "0" * 32,),
+    ),
+    _issued(
+        "square-token",
+        "a Square token",
+        "sq0atp- sq0csp- square",
+        r"\bsq0(?:atp|csp|idp)-[A-Za-z0-9_\-]{22,43}|(?i:square)[^\n]{0,40}\b(EAAA[A-Za-z0-9_\-]{60})\b",
+        "sq0csp-" + made(BASE64URL, 43),
+        "SQUARE_ACCESS_TOKEN=EAAA" + made(WORD, 60),
+        misses=("square EAAA",),
+    ),
+    _issued(
+        "paypal-token",
+        "a PayPal or Braintree access token",
+        "access_token$",
+        r"access_token\$(?:production|sandbox)\$[0-9a-z]{16}\$[0-9a-f]{32}",
+        "access_token$" + "production$" + made(LOWER + DIGITS, 16) + "$" + made(HEX, 32),
+        misses=("access_token$env",),
+    ),
+    _issued(
+        "age-key",
+        "a private key of age",
+        "AGE-SECRET-KEY-",
+        r"(?i)\bAGE-SECRET-KEY-(?:PQ-)?1[QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L]{58}",
+        "AGE-SECRET-KEY-1" + made("QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L", 58),
+        misses=("AGE-SECRET-KEY-1...",),
+        confidence=0.98,
+    ),
+)
+
+ISSUED: Final = (*_CLOUDS, *_MODELS, *_CODE, *_SERVICES)
