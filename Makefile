@@ -5,7 +5,7 @@ PY := $(VENV)/bin/python
 CORPUS ?= $(wildcard ../shared/data/nl2bash.jsonl)
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:  # a .venv that was half made must not look like one
-.PHONY: help run test demo setup bench lint readme live clean
+.PHONY: help run test demo setup bench lint readme live fuzz clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-6s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -35,6 +35,13 @@ readme: $(VENV)/.dev  ## write the README's printed blocks anew
 
 live: $(VENV)/.dev  ## drive the real agent CLIs in a namespace without a network
 	@$(PY) -m pytest -q -m live tests/live
+
+RUNS ?= 20000
+FUZZ ?= /tmp/latchd-fuzz
+fuzz: $(VENV)/.dev  ## fuzz the analyser with coverage as the guide: RUNS=… inputs, kept in FUZZ=…
+	@$(PY) -m pip install -q --group fuzz
+	@PYTHONPATH=tests $(PY) tests/shellfuzz/corpus.py $(FUZZ)
+	@cd $(FUZZ) && PYTHONPATH=$(CURDIR)/tests $(CURDIR)/$(PY) $(CURDIR)/tests/shellfuzz/target.py -runs=$(RUNS) -max_len=96 -dict=tokens.dict corpus
 
 clean:
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -91,7 +91,7 @@ class NoticeRecord(_Record, frozen=True, kw_only=True, omit_defaults=True, tag="
 
 
 class BoundaryRecord(_Record, frozen=True, kw_only=True, omit_defaults=True, tag="boundary"):
-    """A turn, a batch or a session ended: what it closed; ``late``, after the next turn had begun: nothing."""
+    """A turn, a batch or a session ended, and what it closed: nothing, where it came ``late``."""
 
     scope: str  # turn, batch, session
     pending_cut: int = 0

@@ -80,22 +80,16 @@ ONLY: Final[dict[str, tuple[frozenset[str], str]]] = {
     "apsw": (frozenset({"latchd.store.database"}), "one place knows what SQLite does when it fails"),
     "tree_sitter": (frozenset({"latchd.shell.parse"}), "its nodes crash when walked or printed carelessly"),
     "re2": (
-        frozenset({"latchd.text.patterns", "latchd.rules.patterns"}),
-        "a pattern is compiled with its bounds, or not at all",
+        frozenset({"latchd.rules.patterns", "latchd.text.patterns"}),
+        "one place for packs and one for text say how large a pattern may grow",
     ),
+    "cel_expr_python": (frozenset({"latchd.rules.cel"}), "its errors look true: one place meets its traps"),
     "tree_sitter_bash": (
         frozenset({"latchd.shell.parse"}),
         "its nodes crash when walked or printed carelessly",
     ),
 }
 
-ONLY |= {
-    "cel_expr_python": (frozenset({"latchd.rules.cel"}), "its errors look true: one place meets its traps"),
-    "re2": (
-        frozenset({"latchd.rules.patterns", "latchd.text.patterns"}),
-        "one place for packs and one for text say how large a pattern may grow",
-    ),
-}
 
 SHIM: Final = frozenset({"sys", "posix", "_socket"})
 

@@ -35,6 +35,10 @@ class Writer:
     def pick(self, options: Sequence[T]) -> T:
         return options[self.draw(len(options))]
 
+    def form(self, *forms: Callable[[], str]) -> str:
+        """One of several ways to write something; only the chosen one draws on."""
+        return self.pick(forms)()
+
     def one_in(self, count: int) -> bool:
         return self.draw(count) == 0
 
@@ -335,26 +339,24 @@ class Writer:
     def function(self, depth: int) -> str:
         name = self.pick(("f", "g", "h1", "mk", "k2"))
         self.functions.append(name)
-        body = self.pick(
-            (
-                lambda: f"{{ {self.ended(depth - 1)}}}",
-                lambda: f"{{{_NEWLINE}{self.ended(depth - 1)}}}",
-                lambda: f"( {self.lines(depth - 1)} )",
-                lambda: '{ "$@"; }',
-                lambda: '{ "$1" t0 "$2"; }',
-                lambda: "{ $*; }",
-                lambda: f'{{ shift; "$@"; {name} "$@"; }}',
-                lambda: f'{{ command {name} "$@"; }}',
-                lambda: '{ eval "$1"; }',
-                lambda: '{ local c=$1; shift; $c "$@"; }',
-                lambda: 'if [ -n "$1" ]; then "$@"; fi',
-                lambda: f"{{ for i; do $i; done; {self.ended(depth - 1)}}}",
-                lambda: '{ bash -c "$1"; }',
-                lambda: "{ x=$1; $x; }",
-                lambda: '{ "${@:2}"; }',
-                lambda: f"{{ {name}; }}",
-            )
-        )()
+        body = self.form(
+            lambda: f"{{ {self.ended(depth - 1)}}}",
+            lambda: f"{{{_NEWLINE}{self.ended(depth - 1)}}}",
+            lambda: f"( {self.lines(depth - 1)} )",
+            lambda: '{ "$@"; }',
+            lambda: '{ "$1" t0 "$2"; }',
+            lambda: "{ $*; }",
+            lambda: f'{{ shift; "$@"; {name} "$@"; }}',
+            lambda: f'{{ command {name} "$@"; }}',
+            lambda: '{ eval "$1"; }',
+            lambda: '{ local c=$1; shift; $c "$@"; }',
+            lambda: 'if [ -n "$1" ]; then "$@"; fi',
+            lambda: f"{{ for i; do $i; done; {self.ended(depth - 1)}}}",
+            lambda: '{ bash -c "$1"; }',
+            lambda: "{ x=$1; $x; }",
+            lambda: '{ "${@:2}"; }',
+            lambda: f"{{ {name}; }}",
+        )
         head = self.pick(
             (
                 f"{name}() ",
@@ -395,59 +397,57 @@ class Writer:
         double = '"' + re.sub(r'([\\"$`])', r"\\\1", inner) + '"'
         once = self.pick((quoted, quoted, double))
         plain = "mk t0" if re.search(r"[}\"\\`$']", inner) else inner
-        return self.pick(
-            (
-                lambda: f"eval {once}",
-                lambda: f"eval mk t0 {once}",
-                lambda: f"bash -c {once}",
-                lambda: f"bash -ec {once} x mk",
-                lambda: f"trap {once} EXIT",
-                lambda: f"trap {once} DEBUG",
-                lambda: f"echo {once} | bash",
-                lambda: f"bash <<< {once}",
-                lambda: f"source <(echo {once})",
-                lambda: f". <(printf %s {once})",
-                lambda: f"bash <(echo {once})",
-                lambda: f"printf '%s\\n' {once} | bash -s a",
-                lambda: f"shopt -s expand_aliases{_NEWLINE}alias q={once}{_NEWLINE}q",
-                lambda: f'x={once}; eval "$x"',
-                lambda: f'x={once}; bash -c "$x"',
-                lambda: f"env bash -c {once}",
-                lambda: f"xargs -I@ bash -c {once} <<< a",
-                lambda: f"cat <<< {once} | bash",
-                lambda: f'eval "$(echo {once})"',
-                lambda: f'for c in {once} mk; do eval "$c"; done',
-                lambda: f'for c in {once}; do bash -c "$c"; done',
-                lambda: f"bash -c 'eval \"$1\"' _ {once}",
-                lambda: "bash -c '\"$@\"' _ mk t0",
-                lambda: "bash -c '$0 t0' mk",
-                lambda: f"x={once}; eval $x",
-                lambda: f'eval "${{u:-{plain}}}"',
-                lambda: f"eval eval {shlex.quote(quoted)}",
-                lambda: f"coproc {{ {self.ended(depth - 1)}}}",
-                lambda: f"command eval {once}",
-                lambda: f"builtin eval {once}",
-                lambda: f"PS4={once}; set -x; :",
-                lambda: f"BASH_ENV=<(echo {once}) bash -c :",
-                lambda: f'set -- {once}; eval "$1"',
-                lambda: 'set -- mk t0; "$@"',
-                lambda: f'a=({once}); eval "${{a[0]}}"',
-                lambda: f'read -r x <<< {once}; eval "$x"',
-                lambda: f'printf -v x %s {once}; eval "$x"',
-                lambda: f'while read -r l; do eval "$l"; done <<< {once}',
-                lambda: f"echo {once} > f; . f",
-                lambda: f"echo {once} > f; bash f",
-                lambda: f"cat > f <<< {once}; bash < f",
-                lambda: f"mapfile -C {once} -c 1 <<< a",
-                lambda: f"x=eval; $x {once}",
-                lambda: f"alias e=eval; e {once}",
-                lambda: f"exec bash -c {once}",
-                lambda: f"PROMPT_COMMAND={once}; :",
-                lambda: f"trap {once} ERR; false",
-                lambda: f"trap {once} RETURN; f() {{ :; }}; f",
-                lambda: f"bash -s <<< {once}",
-            )
-        )()
+        return self.form(
+            lambda: f"eval {once}",
+            lambda: f"eval mk t0 {once}",
+            lambda: f"bash -c {once}",
+            lambda: f"bash -ec {once} x mk",
+            lambda: f"trap {once} EXIT",
+            lambda: f"trap {once} DEBUG",
+            lambda: f"echo {once} | bash",
+            lambda: f"bash <<< {once}",
+            lambda: f"source <(echo {once})",
+            lambda: f". <(printf %s {once})",
+            lambda: f"bash <(echo {once})",
+            lambda: f"printf '%s\\n' {once} | bash -s a",
+            lambda: f"shopt -s expand_aliases{_NEWLINE}alias q={once}{_NEWLINE}q",
+            lambda: f'x={once}; eval "$x"',
+            lambda: f'x={once}; bash -c "$x"',
+            lambda: f"env bash -c {once}",
+            lambda: f"xargs -I@ bash -c {once} <<< a",
+            lambda: f"cat <<< {once} | bash",
+            lambda: f'eval "$(echo {once})"',
+            lambda: f'for c in {once} mk; do eval "$c"; done',
+            lambda: f'for c in {once}; do bash -c "$c"; done',
+            lambda: f"bash -c 'eval \"$1\"' _ {once}",
+            lambda: "bash -c '\"$@\"' _ mk t0",
+            lambda: "bash -c '$0 t0' mk",
+            lambda: f"x={once}; eval $x",
+            lambda: f'eval "${{u:-{plain}}}"',
+            lambda: f"eval eval {shlex.quote(quoted)}",
+            lambda: f"coproc {{ {self.ended(depth - 1)}}}",
+            lambda: f"command eval {once}",
+            lambda: f"builtin eval {once}",
+            lambda: f"PS4={once}; set -x; :",
+            lambda: f"BASH_ENV=<(echo {once}) bash -c :",
+            lambda: f'set -- {once}; eval "$1"',
+            lambda: 'set -- mk t0; "$@"',
+            lambda: f'a=({once}); eval "${{a[0]}}"',
+            lambda: f'read -r x <<< {once}; eval "$x"',
+            lambda: f'printf -v x %s {once}; eval "$x"',
+            lambda: f'while read -r l; do eval "$l"; done <<< {once}',
+            lambda: f"echo {once} > f; . f",
+            lambda: f"echo {once} > f; bash f",
+            lambda: f"cat > f <<< {once}; bash < f",
+            lambda: f"mapfile -C {once} -c 1 <<< a",
+            lambda: f"x=eval; $x {once}",
+            lambda: f"alias e=eval; e {once}",
+            lambda: f"exec bash -c {once}",
+            lambda: f"PROMPT_COMMAND={once}; :",
+            lambda: f"trap {once} ERR; false",
+            lambda: f"trap {once} RETURN; f() {{ :; }}; f",
+            lambda: f"bash -s <<< {once}",
+        )
 
     def evaluating(self, depth: int) -> str:
         """A construct that takes names or arithmetic out of text."""

@@ -7,12 +7,14 @@ written to FINDINGS (an environment variable; default: stop at the first).
 from __future__ import annotations
 
 import hashlib
+import importlib
 import os
 import sys
 from pathlib import Path
+from typing import Any, Final
 
-import atheris
-
+# not a development dependency: it is large, and no wheel exists for every Python
+atheris: Final[Any] = importlib.import_module("atheris")
 with atheris.instrument_imports(include=["latchd.shell"]):
     from shellfuzz.invariants import broken
 

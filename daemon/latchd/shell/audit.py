@@ -30,6 +30,7 @@ WORDS: Final = frozenset(
         "command_substitution", "process_substitution",
     }
 )  # fmt: skip
+_REPARSED_BYTES: Final = 128 * 1024  # each round parses the whole text anew, and a real one needs two
 _PREFIX = re.compile(
     r"(?:time(?=\s)(?:[ \t]+-p(?=\s))?(?:[ \t]+--(?=\s))?|!(?=\s)"
     r"|coproc(?=\s)(?:[ \t]+[A-Za-z_]\w*(?=[ \t]+[{(]))?)"
@@ -42,7 +43,7 @@ def without_prefixes(program: Program) -> tuple[Program | Refusal, frozenset[int
     Also gives the places after a `coproc`: what starts there runs in the background.
     """
     background: set[int] = set()
-    for _ in range(8):
+    for _ in range(max(2, min(8, _REPARSED_BYTES // (len(program.text) + 1)))):
         text = program.text
         found = [name for name in _names(program.root) if _is_prefix(text, name.start)]
         if not found:
@@ -151,7 +152,9 @@ def _has_newline(text: str, node: Node) -> bool:
 def _is_keyword(text: str, node: Node) -> bool:
     """Whether the shell would take what the tree took for a keyword as one: it stands apart."""
     before, after = text[node.start - 1 : node.start], text[node.end : node.end + 1]
-    return (not before or before in _APART or before == "`") and (not after or after in _APART or after == "`")
+    return (not before or before in _APART or before == "`") and (
+        not after or after in _APART or after == "`"
+    )
 
 
 def _substitutions(node: Node) -> list[Node]:

@@ -132,7 +132,9 @@ def declaration(
         call.arguments[0].value == "readonly" or any("r" in flag for flag in flags)
     )
     ids = emit(listing, program, call, scope, variables)
-    sources = tuple(edge.source for edge in listing.edges if edge.target == ids[0] and edge.end is End.PROCESS)
+    sources = tuple(
+        edge.source for edge in listing.edges if edge.target == ids[0] and edge.end is End.PROCESS
+    )
     for child in node.children:
         if child.kind == "variable_assignment":
             aside = Listing(listing.run)  # the code of the values is listed once, below the command
@@ -282,7 +284,10 @@ def _children(listing: Listing, raw: Raw, scope: Scope, variables: Variables) ->
     ids: tuple[int, ...] = ()
     if raw.words[0].value in ("mapfile", "readarray"):  # its code gets a number and a line as words
         found = msgspec.structs.replace(
-            found, children=tuple(msgspec.structs.replace(child, code=child.code + " \x01") for child in found.children)
+            found,
+            children=tuple(
+                msgspec.structs.replace(child, code=child.code + " \x01") for child in found.children
+            ),
         )
     if found.children and len(scope.wrappers) >= MAX_WRAPPERS:
         listing.note(Issue.WRAPPER_LIMIT)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import enum
 import re
 from collections.abc import Mapping
+from typing import Final
 
 import msgspec
 
@@ -69,6 +70,8 @@ class Lexed(msgspec.Struct, frozen=True):
     issue: Issue | None = None
 
 
+_OPERANDS: Final = 12  # times a word's length: operands three deep, which is more than people write
+_OPERANDS_FREE: Final = 256
 _PLAIN_WORD = re.compile(r"[A-Za-z0-9_./:=@%+,\-^]*\Z")
 _STOP = {
     Style.WORD: re.compile(r"[\\'\"$`<>\s;&|()\x01\x03]"),
@@ -102,16 +105,26 @@ def lex(text: str, start: int, end: int, spans: Mapping[int, Node], style: Style
     """Read ``text[start:end]``."""
     if style is Style.WORD and _PLAIN_WORD.match(text, start, end):
         return Lexed((Piece(text[start:end], Flag.PLAIN),) if end > start else ())
-    reader = _Reader(text, end, spans)
+    reader = _Reader(text, end, spans, _Budget(_OPERANDS * (end - start) + _OPERANDS_FREE))
     reader.read(start, style)
     return Lexed(tuple(reader.pieces), tuple(reader.codes), reader.silent, reader.evaluates, reader.issue)
 
 
+class _Budget:
+    """Characters of operands that one word may still have read again, at all depths together."""
+
+    __slots__ = ("left",)
+
+    def __init__(self, left: int) -> None:
+        self.left = left
+
+
 class _Reader:
-    def __init__(self, text: str, end: int, spans: Mapping[int, Node]) -> None:
+    def __init__(self, text: str, end: int, spans: Mapping[int, Node], budget: _Budget) -> None:
         self.text = text
         self.end = end
         self.spans = spans
+        self.budget = budget
         self.pieces: list[Piece] = []
         self.codes: list[Code] = []
         self.silent = False
@@ -120,6 +133,14 @@ class _Reader:
 
     def add(self, text: str, flag: Flag) -> None:
         self.pieces.append(Piece(text, flag))
+
+    def may_read(self, length: int) -> bool:
+        """Whether an operand may be read once more. Each is read up to three times: nested, that is 3ⁿ."""
+        self.budget.left -= length
+        if self.budget.left >= 0:
+            return True
+        self.issue = Issue.DEPTH_LIMIT
+        return False
 
     def read(self, at: int, style: Style) -> None:
         text, end, stop = self.text, self.end, _STOP[style]
@@ -334,7 +355,9 @@ class _Reader:
         match = _DEFAULT.match(self.text, start, close)
         if match is None:
             return Piece("", flag)
-        operand = _Reader(self.text, close, self.spans)
+        if not self.may_read(close - start):
+            return Piece("", flag)
+        operand = _Reader(self.text, close, self.spans, self.budget)
         operand.read(match.end(), Style.QUOTED if quoted else Style.LOOSE)
         pieces = operand.pieces
         if quoted:  # double quotes inside double quotes only hide blanks
@@ -353,7 +376,9 @@ class _Reader:
 
 def _scan_into(reader: _Reader, start: int, end: int, style: Style = Style.LOOSE) -> None:
     """Collect the code of an operand whose text does not matter."""
-    inner = _Reader(reader.text, end, reader.spans)
+    if not reader.may_read(end - start):
+        return
+    inner = _Reader(reader.text, end, reader.spans, reader.budget)
     inner.read(start, style)
     reader.codes += inner.codes
     reader.silent |= inner.silent

@@ -15,7 +15,7 @@ from latchd.shell.variables import Variables
 MAX_COMMANDS: Final = 128
 MAX_NESTING: Final = 12  # code within code within code
 MAX_EXTRA: Final = 32  # commands that are listed once more with other words
-MAX_NESTED_BYTES: Final = 256 * 1024  # of all code parsed a second time
+MAX_NESTED_BYTES: Final = 128 * 1024  # of all code that is parsed, the text itself with it
 
 LIMITS: Final = frozenset(
     {

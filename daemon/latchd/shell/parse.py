@@ -19,6 +19,7 @@ from latchd.shell.prepare import Heredoc, Prepared, prepare, separated
 
 MAX_TEXT: Final = 64 * 1024  # bytes
 MAX_COUNT: Final = 256  # of `|` and `<<` outside here-documents: chains that end in one cost quadratic time
+MAX_EXPANSIONS: Final = 4096  # of `${`: left open, each is read to the end of the text
 MAX_DEPTH: Final = 200
 MAX_NODES: Final = 20_000
 HOLE: Final = "\x01"  # stands in nested code for text that is only known when it runs
@@ -96,6 +97,8 @@ def parse(text: str, *, nested: bool = False) -> Program | Refusal:
         return Refusal(issue)
     prepared = prepare(text)
     if prepared.excess or any(prepared.text.count(item) > MAX_COUNT for item in ("|", "<<")):
+        return Refusal(Issue.INPUT_LIMIT)
+    if prepared.text.count("${") > MAX_EXPANSIONS:
         return Refusal(Issue.INPUT_LIMIT)
     program = _tree(prepared)
     if isinstance(program, Program) and program.has_error:

@@ -89,6 +89,7 @@ class _Scan:
         self.ticks: list[str] = []
         self.work = 0  # substitutions, here-documents and double parentheses met
         self.sure = True
+        self.doubled = False  # a `((` that is no arithmetic has been met
         self.at = 0
 
     def run(self) -> Prepared:
@@ -152,6 +153,7 @@ class _Scan:
                 self.stack += ["a", "a"]
                 self._take(2)
             else:
+                self.doubled |= text.startswith("((", at) or text.startswith("$((", at - 1)
                 self.stack.append("a" if top == "a" else "p")
                 self._take(1)
         elif char == ")" and top in "pa":
@@ -262,6 +264,8 @@ class _Scan:
             self._take(2)
             self.sure = False
             return
+        if self.doubled and "p" in self.stack:
+            self.sure = False  # bash reads such text twice, and a body's end the second time as a command
         self.pending.append(_Pending(self.count, delimiter, quoted, tabs, len(self.stack)))
         self.out.append(f"<{MARK}{self.count}{MARK}")
         self.count += 1

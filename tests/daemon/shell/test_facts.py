@@ -327,3 +327,15 @@ def test_a_value_that_may_be_read_otherwise_is_not_vouched_for(text: str) -> Non
 
 def test_a_builtin_written_in_capitals_changes_nothing_here() -> None:
     assert listed("x=a; EVAL x=b; $x") == [("eval", "x=b"), ("a",)]
+
+
+@pytest.mark.parametrize("opening", ["${x:-", "${x:+", '"${x:-'])
+def test_operands_nested_beyond_reason_end_in_a_limit_and_not_in_hours(opening: str) -> None:
+    closing = '}"' if opening[0] == '"' else "}"
+
+    found = [facts("mk " + opening * depth + "a" + closing * depth) for depth in (3, 60)]
+
+    assert [(one.status, one.issues) for one in found] == [
+        (Status.COMPLETE, ()),
+        (Status.LIMIT_EXCEEDED, (Issue.DEPTH_LIMIT,)),
+    ]

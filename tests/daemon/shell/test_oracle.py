@@ -14,8 +14,8 @@ from latchd.shell.facts import analyze
 from shellfuzz.programs import seeded
 from shellfuzz.recorder import BASH, Recorder, missed, unlisted
 
-GENERATED = 12_000  # programs of the long run; about a third have complete facts and are run
-RUN = 3_000
+GENERATED = 17_000  # programs of the long run; about a third have complete facts and are run
+RUN = 5_000
 _READERS = ("bash", "source", ".")  # `bash mk` reads mk as a script: that is no command of the text
 
 needs_bash = pytest.mark.skipif(not BASH, reason="no bash on this machine")
@@ -44,6 +44,7 @@ _HARD = [
     "echo `echo \\`mk\\``",
     '"$\\\n(mk)"',
     "m\\\nk",
+    "! ((<<mk k2 a\nmk\nk2) )",
     "i\\\nf mk; then :; fi",
     ": # \\\nmk",
     "coproc N { mk; }; wait",

@@ -22,7 +22,7 @@ from latchd.shell.parse import MAX_TEXT, Program, Refusal, from_bytes_view, pars
         ("a " * 25_000, Issue.NODE_LIMIT),
         (")" * 64_000, Issue.TIME_LIMIT),
         (">" * 64_000, Issue.TIME_LIMIT),
-        ("${" * 30_000, Issue.TIME_LIMIT),
+        ("${" * 30_000, Issue.INPUT_LIMIT),
     ],
 )
 def test_a_text_beyond_a_gate_or_bound_is_refused_with_its_reason(text: str, issue: Issue) -> None:

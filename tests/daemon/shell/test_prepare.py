@@ -84,7 +84,7 @@ def test_a_redirection_both_ways_is_marked() -> None:
         ("a | \\ b", "a | ' 'b"),
         ("a {} \\", "a {} \\\\"),
         ("a\\ b", "a\\ b"),
-        ("a \"$.\" '$.' \"\\ b\"", "a \"$.\" '$.' \"\\ b\""),
+        ('a "$." \'$.\' "\\ b"', 'a "$." \'$.\' "\\ b"'),
         ("a $b $1 ${c} $? $'d' $((1))", "a $b $1 ${c} $? $'d' $((1))"),
     ],
 )
@@ -104,6 +104,8 @@ def test_reserved_words_that_need_no_separator_get_one(text: str, apart: str) ->
     assert separated(text) == Prepared(apart)
 
 
-@pytest.mark.parametrize("text", ["a `b", "a 'b \\\n", 'a "b <<E', "a $(b <<E\n", "a=(1<<E)\nb\n", "a <<$'E\\n'\nE"])
+@pytest.mark.parametrize(
+    "text", ["a `b", "a 'b \\\n", 'a "b <<E', "a $(b <<E\n", "a=(1<<E)\nb\n", "a <<$'E\\n'\nE"]
+)
 def test_a_text_that_the_scan_loses_itself_in_is_not_sure(text: str) -> None:
     assert not prepare(text).sure
