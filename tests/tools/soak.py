@@ -1,7 +1,8 @@
 """Many decisions through one real daemon, and what its memory does meanwhile. A tool, not a test.
 
 ``PYTHONPATH=tests python tests/tools/soak.py DECISIONS`` prints one JSON line per twentieth of them, and a
-summary. Every other call is reported as a success, so calls, steps, sessions and records all come to their bounds.
+summary. Every other call is reported as a success, so calls, steps, sessions and records all come to their
+bounds.
 """
 
 from __future__ import annotations

@@ -124,9 +124,10 @@ def _alias(listing: Listing, words: Sequence[Argument], scope: Scope, variables:
         inner = msgspec.structs.replace(
             scope.within(Reach.DEFERRED), parent=0, nesting=scope.nesting + 1, pipeline=0
         )
-        known = dict(listing.issues)
+        known, before = dict(listing.issues), len(listing.commands)
         listing.text(code_text(body), inner, variables.bare())
-        if not LIMITS & listing.issues.keys():  # a use of the name is a doubt of its own
+        named = not any(raw.words and raw.words[0].expands for raw in listing.commands[before:])
+        if named and not LIMITS & listing.issues.keys():  # a use of the name is a doubt of its own
             listing.issues = known
 
 

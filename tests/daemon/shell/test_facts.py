@@ -339,3 +339,11 @@ def test_operands_nested_beyond_reason_end_in_a_limit_and_not_in_hours(opening: 
         (Status.COMPLETE, ()),
         (Status.LIMIT_EXCEEDED, (Issue.DEPTH_LIMIT,)),
     ]
+
+
+def test_an_alias_for_what_is_not_known_is_a_doubt_and_one_for_a_known_program_is_none() -> None:
+    assert [facts(text).status for text in ("alias x=$1", "alias x='ls -l'", 'alias x="ls $D"')] == [
+        Status.PARTIAL,
+        Status.COMPLETE,
+        Status.COMPLETE,
+    ]
