@@ -41,6 +41,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "facts": "show the facts of commands offline",
     "policy": "show the policy in force",
     "rules": "list, check and try rules",
+    "db": "check, copy, shrink or export the database",
     "completion": "print a completion script for your shell",
     "demo": "replay a session through the real hook and a private daemon",
     "bench": "measure what latchd costs on this machine",

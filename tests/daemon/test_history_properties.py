@@ -58,9 +58,11 @@ def do(world: World, event: tuple[Any, ...]) -> Told:
 @contextlib.contextmanager
 def worlds(count: int) -> Generator[list[World]]:
     made = [World() for _ in range(count)]
-    yield made
-    for world in made:
-        world.end()
+    try:
+        yield made
+    finally:
+        for world in made:
+            world.end()
 
 
 @settings(max_examples=12, suppress_health_check=_QUIET)

@@ -120,10 +120,12 @@ class Ledger(RuleBasedStateMachine):
 
     def teardown(self) -> None:
         if hasattr(self, "world"):
-            records = self.world.engine.records_after(0, 100_000)
-            assert [record.seq for record in records] == list(range(1, len(records) + 1))
-            assert sum(isinstance(record, VerdictRecord) for record in records) == self.verdicts
-            self.world.end()
+            try:
+                records = self.world.engine.records_after(0, 100_000)
+                assert [record.seq for record in records] == list(range(1, len(records) + 1))
+                assert sum(isinstance(record, VerdictRecord) for record in records) == self.verdicts
+            finally:
+                self.world.end()
 
     # proposals
 
