@@ -126,7 +126,8 @@ class GapRecord(_Record, frozen=True, kw_only=True, omit_defaults=True, tag="gap
     ``what``: ``subscriber`` (this reader was too slow; seqs from..to were dropped),
     ``unreachable`` (a shim answered without the daemon), ``oversize`` (and its payload was too large
     to send), ``pruned`` (a cursor older than the oldest record), ``faults`` (too many to be told one by one),
-    ``unrecorded`` (the store could not take them when they happened).
+    ``unrecorded`` (the store could not take them when they happened), ``unreadable`` (a stored record is
+    damaged).
     """
 
     what: str

@@ -98,15 +98,19 @@ class Logbook:
         database = self._store.database
         if database.is_damaged:
             return self._replaced(database, "is damaged")
-        if not database.is_in_place():
+        if database.has_lost_file():
             return self._replaced(database, "was removed or replaced")
+        if not database.is_in_place():  # closing it writes what the log held into the file
+            return self._replaced(
+                database, "had its log taken away", "it was opened again, with all that it held"
+            )
         try:
             return self.catch_up()
         except StoreError as error:
             self.failed("writing down what was missed", error)
             return []
 
-    def _replaced(self, database: Database, why: str) -> list[Record]:
+    def _replaced(self, database: Database, why: str, done: str = "a new one was started") -> list[Record]:
         try:
             newest = self._store.newest_seq()
         except StoreError:
@@ -117,7 +121,7 @@ class Logbook:
         except StoreError as error:
             self.degraded["database"] = f"the database file {why}, and none can be started: {error}"
             return []
-        self.degraded["database"] = f"the database file {why}; a new one was started"
+        self.degraded["database"] = f"the database file {why}; {done}"
         if opened.moved_aside:
             self.degraded["database"] += f", the old one is `{opened.moved_aside}`"
         note = self.degraded["database"]

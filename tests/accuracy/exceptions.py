@@ -21,15 +21,13 @@ upload-asked
 machine-mounted
     privileged-false-container-root-bind privileged-uppercase-false-container-root-bind
     privileged-numeric-false-container-root-bind privileged-invalid-container-root-bind
-    privileged-final-false-container-root-bind container-runtime-socket-destination-only
+    privileged-final-false-container-root-bind
 repository-metadata
     git-read-different-git-dir
 history-is-credential
     history-read
 write-outside-asked
     detector-log-maintenance structured-defenseclaw-log-write
-facts-owed
-    curl-remote-name-all-before-target ccsn-1415 ccsn-1062 ccsn-1064 ccsn-1382
 secret-printed
     dcg-140
 scratch-is-free

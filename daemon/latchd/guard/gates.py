@@ -17,7 +17,6 @@ from latchd.guard.groups import Group
 from latchd.guard.paths import Place
 from latchd.guard.places import control_plane, credential, other_guard, persistence, protected
 from latchd.guard.rule import Hit, Rule
-from latchd.guard.settings import is_plain_setting
 from latchd.guard.subject import Subject
 from latchd.guard.targets import found_below, is_elsewhere, shown, where
 
@@ -39,8 +38,6 @@ _LASTING: Final = frozenset(
 def _written(subject: Subject) -> Iterator[tuple[Command, PathFact]]:
     """Paths that are written, and those that a move or a patch takes away."""
     for command, fact in subject.touched(Access.WRITE, Access.APPEND, Access.DELETE):
-        if is_plain_setting(command):
-            continue  # no more is written than by any other `git config`
         leaves = Operation.MOVE in command.operations or command.kind is Kind.TOOL
         if fact.access is not Access.DELETE or leaves:
             yield command, fact
@@ -160,8 +157,7 @@ def _accounts(subject: Subject) -> Iterator[Hit]:
     """Users, groups and passwords of this machine; those of a container are its own affair."""
     for command in subject.acting():
         away = any(wrapper.executable.rpartition("/")[2] in _ELSEWHERE for wrapper in command.wrappers)
-        joins = command.program == "groupmems" and not {"-l", "--list"} & set(command.argv)
-        if (joins or Operation.ACCOUNT_CHANGE in command.operations) and not away:
+        if Operation.ACCOUNT_CHANGE in command.operations and not away:
             yield Hit(
                 command.id,
                 " ".join(command.argv[:2]).replace("\0", "$…")[:60],

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from types import MappingProxyType
+from collections.abc import Iterator
 from typing import Final
 
 import msgspec
 
 from latch_contracts.facts import (
     Access,
-    Argument,
     Command,
     Operation,
     PathFact,
 )
 from latchd.guard.paths import Place, place, place_of
 from latchd.guard.subject import Subject
-from latchd.shell.grammar.description import Context
-from latchd.shell.grammar.places import resolve
 
 _FILTERS: Final = frozenset(
     "-name -iname -path -ipath -wholename -regex -iregex -mtime -mmin -atime -ctime -newer -empty -size "
@@ -43,11 +39,6 @@ _SIEVES: Final = frozenset(
 def where(subject: Subject, fact: PathFact) -> Place:
     """The place a fact points at, by its text and, when the disk was asked, by where links lead."""
     roots = subject.roots()
-    elsewhere = _wrapped_directory(subject, fact)
-    if elsewhere is not None:
-        fact = msgspec.structs.replace(fact, resolved=elsewhere)
-        if not elsewhere:
-            return Place.DYNAMIC
     lexical = place(fact, subject.facts.cwd, roots, subject.home)
     if lexical is Place.DYNAMIC and _below_temporary(subject, fact):
         return Place.SCRATCH
@@ -61,35 +52,6 @@ def where(subject: Subject, fact: PathFact) -> Place:
     # a removal without a trailing slash takes the link, not what it leads to
     follows = fact.access is not Access.DELETE or fact.value.endswith("/")
     return max(lexical, real, key=_ORDER.index) if follows else lexical
-
-
-_DIRECTORIES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
-    {"env": ("-C", "--chdir"), "genv": ("-C", "--chdir"), "sudo": ("-D", "--chdir")}
-)
-
-
-def _wrapped_directory(subject: Subject, fact: PathFact) -> str | None:
-    """Where a relative path lies below the directory that `env -C` or `sudo -D` goes to.
-
-    None when no wrapper goes anywhere; "" when it is not known where to.
-    """
-    command = subject.facts.command(fact.command_id)
-    if command is None or not command.wrappers or fact.value.startswith(("/", "~")):
-        return None
-    here = Context(cwd=subject.facts.cwd, home=subject.home)
-    if fact.resolved != resolve(Argument(value=fact.value), here):
-        return None  # the facts went there already
-    for wrapper in command.wrappers:
-        options = _DIRECTORIES.get(wrapper.executable.rpartition("/")[2], ())
-        for at, word in enumerate(wrapper.argv):
-            name, _, joined = word.partition("=")
-            if name not in options:
-                continue
-            directory = joined or (wrapper.argv[at + 1] if at + 1 < len(wrapper.argv) else "")
-            if "\0" in directory or "\0" in fact.value or not directory:
-                return ""
-            return resolve(Argument(value=f"{directory.rstrip('/')}/{fact.value}"), here)
-    return None
 
 
 _TEMPORARY: Final = ("$TMPDIR", "${TMPDIR}", "${TMPDIR:-/tmp}")

@@ -11,7 +11,7 @@ import msgspec
 from latch_contracts.facts import Argument, End, Issue, Kind, Reach, Wrapper
 from latchd.shell.assignments import assign, prefix_details
 from latchd.shell.builtins import apply_builtin, evaluates, output_text
-from latchd.shell.child import Child, program_name, suspected_tail
+from latchd.shell.child import Child, gone_to, program_name, suspected_tail
 from latchd.shell.lex import Code, Style, lex
 from latchd.shell.listing import SOME_INPUT, Edge, Input, Listing, Raw, Scope
 from latchd.shell.parse import Node, Program
@@ -321,6 +321,9 @@ def _child(listing: Listing, raw: Raw, child: Child, scope: Scope, variables: Va
     state = variables if straight else variables.copy()
     if child.remote or raw.remote:
         state.places = ()
+    elif child.directories:
+        state.places = gone_to(child, variables.places, variables.home)
+    places = state.places
     if child.words is not None:
         if not child.words:
             return ()
@@ -335,7 +338,7 @@ def _child(listing: Listing, raw: Raw, child: Child, scope: Scope, variables: Va
         listing.note(Issue.DYNAMIC_WORD)
     if not straight:
         state = variables.bare()
-        state.places = () if child.remote or child.reach is Reach.DEFERRED else variables.places
+        state.places = () if child.reach is Reach.DEFERRED else places
         state.home = "" if child.remote else variables.home
         state.folds = not child.remote
     before = len(listing.commands)

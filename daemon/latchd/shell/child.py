@@ -12,6 +12,8 @@ from typing import Final
 import msgspec
 
 from latch_contracts.facts import Argument, Issue, Reach
+from latchd.shell.grammar.description import Context
+from latchd.shell.grammar.places import resolve
 from latchd.shell.listing import Input
 from latchd.shell.redirects import code_text
 from latchd.shell.wrappers import DANGEROUS
@@ -32,6 +34,8 @@ class Child(msgspec.Struct, frozen=True):
     reads: Input | None = None  # its stdin, when not the wrapper's own
     wraps: bool = True
     quotes: bool = False  # the words it takes over stand quoted in its code
+    directories: tuple[Argument, ...] = ()  # it goes there first, one step after another
+    may_stay: bool = False  # or not: versions of the wrapper differ
 
 
 class Unwrapped(msgspec.Struct, frozen=True):
@@ -61,6 +65,19 @@ def suspected_tail(words: Sequence[Argument]) -> str:
             continue
         return " ".join(item.value for item in words[index:])[:512]
     return ""
+
+
+def gone_to(child: Child, places: tuple[str, ...], home: str) -> tuple[str, ...]:
+    """The directories a child may run in, its wrapper being in one of ``places``; empty = not known."""
+    before = places if child.may_stay else ()
+    for directory in child.directories:
+        if directory.globs or not directory.value:
+            return ()
+        found = [resolve(directory, Context(place, home)) for place in places or ("",)]
+        if not all(found):
+            return ()
+        places = tuple(dict.fromkeys((*before, *found)))
+    return places
 
 
 def joined(words: Sequence[Argument]) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+import msgspec
+
 from latch_contracts.facts import Argument, Issue, Reach
 from latchd.shell.child import NOTHING, Child, Unwrapped, joined, program_name, split_words, word_at
 from latchd.shell.listing import Input
@@ -21,7 +23,8 @@ _DOCKER_VALUES = frozenset(
     " --runtime --pull --link"
     " --expose --group-add --cidfile --detach-keys -H --host --context --config -n --namespace -f --file"
     " --project-name"
-    " --container --kubeconfig --cluster --as --profile --index --log-level --project-directory".split()
+    " --container --kubeconfig --cluster --as --profile --index --log-level --project-directory"
+    " --exec-id --cwd --runtime-endpoint --image-endpoint --timeout --address".split()
 )
 
 
@@ -55,7 +58,7 @@ def container(words: Sequence[Argument], stdin: Input) -> Unwrapped:
             continue
         if not verb:
             verb = value if value in _VERBS or (is_kubectl and value == "rsh") else ""
-            if not verb and value not in ("compose", "container"):
+            if not verb and value not in ("compose", "container", "tasks", "task", "t"):
                 return NOTHING
         elif operands == 0:
             operands = 1
@@ -79,8 +82,13 @@ _SSH = Options(
 )  # fmt: skip
 
 
+# -M is the port that autossh watches its connection by, and -f its own.
+_AUTOSSH = msgspec.structs.replace(_SSH, flags=_SSH.flags.replace("M", ""), values=_SSH.values + "M")
+
+
 def ssh(words: Sequence[Argument], stdin: Input) -> Unwrapped:
-    parsed = parse_options(words, _SSH)
+    options = _AUTOSSH if program_name(words[0].value) == "autossh" else _SSH
+    parsed = parse_options(words, options)
     children: list[Child] = []
     for index, word in enumerate(words[1 : parsed.start], 1):
         setting = word.value[2:] if word.value.startswith("-o") and len(word.value) > 2 else ""
@@ -95,7 +103,7 @@ def ssh(words: Sequence[Argument], stdin: Input) -> Unwrapped:
     # options may stand after the host too
     start = parsed.start
     while start < len(words) and words[start].value.startswith("-") and len(words[start].value) > 1:
-        step, _, _ = short_options(words, start, _SSH)
+        step, _, _ = short_options(words, start, options)
         start += step
     tail = words[start:]
     issues = (Issue.UNKNOWN_OPERAND_GRAMMAR,) if parsed.unknown else ()
@@ -163,7 +171,9 @@ def _tmux_command(words: Sequence[Argument], start: int) -> list[Child]:
             else 1
         )
     tail = words[place:]
-    return [Child(code=joined(tail), head=start + place, reach=Reach.BACKGROUND)] if tail else []
+    where = tuple(words[at + 1] for at in range(index + 1, place - 1) if words[at].value == "-c")
+    child = Child(code=joined(tail), head=start + place, reach=Reach.BACKGROUND, directories=where[-1:])
+    return [child] if tail else []
 
 
 def _typed(words: Sequence[Argument], index: int, start: int) -> list[Child]:

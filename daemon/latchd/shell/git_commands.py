@@ -9,12 +9,15 @@ from typing import Final
 
 from latch_contracts.facts import Argument, Reach
 from latchd.shell.child import Child, Unwrapped, joined, quoted, split_words, word_at
+from latchd.shell.directories import moved, named
 from latchd.shell.listing import Input
 from latchd.shell.redirects import code_text
+from latchd.shell.wrappers import Options
 
 _GIT_VALUES = frozenset(
     {"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--super-prefix", "--config-env"}
 )
+_MOVES: Final = Options(values="c", directory=frozenset({"-C"}))
 _GIT_CODE = re.compile(
     r"(core\.(pager|editor|sshcommand|fsmonitor|hookspath|gitproxy|askpass)|pager\..*|sequence\.editor|diff\.external"
     r"|diff\..*\.(command|textconv)|merge(tool)?\..*\.(driver|cmd)|difftool\..*\.cmd|filter\..*\.(clean|smudge|process)"
@@ -57,7 +60,7 @@ def git(words: Sequence[Argument], _stdin: Input) -> Unwrapped:
         children += _git_options(verb, rest)
     if verb in _TRANSPORTS:
         children += _transport(rest, Reach.DEFERRED if verb == "remote" else Reach.CONDITIONAL)
-    return Unwrapped(tuple(children))
+    return Unwrapped(moved(children, named(words, index, _MOVES)))
 
 
 def _setting(setting: str, reach: Reach) -> list[Child]:

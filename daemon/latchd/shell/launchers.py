@@ -14,13 +14,40 @@ import msgspec
 
 from latch_contracts.facts import Argument, Issue
 from latchd.shell.child import NOTHING, Child, Unwrapped, joined, program_name, suspected_tail, word_at
+from latchd.shell.directories import directories, moved
 from latchd.shell.launcher_tables import ANY, LAUNCHERS
 from latchd.shell.listing import Input
 from latchd.shell.options import parse_options
 from latchd.shell.redirects import code_text
 from latchd.shell.wrappers import Options, Tail, names
 
+# Options that send a launcher, and with it what it starts, to a directory; ahead of the subcommand or behind.
+_DIRECTORIES: Final[Mapping[str, Options]] = {
+    "npm": Options(directory=names("--prefix -C")), "npx": Options(directory=names("--prefix -C")),
+    "pnpm": Options(directory=names("--dir -C")), "pnpx": Options(directory=names("--dir -C")),
+    "yarn": Options(directory=names("--cwd")), "bun": Options(directory=names("--cwd")),
+    "bunx": Options(directory=names("--cwd")),
+    "uv": Options(values="pfi", directory=names("--directory")),
+    "uvx": Options(values="pfi", directory=names("--directory")),
+    "poetry": Options(values="P", directory=names("--directory -C")),
+    "conda": Options(directory=names("--cwd")), "mamba": Options(directory=names("--cwd")),
+    "micromamba": Options(directory=names("--cwd")),
+    "mise": Options(values="E", directory=names("--cd -C")),
+    "just": Options(values="f", directory=names("--working-directory -d")),
+    "cargo": Options(values="xwiE", directory=names("--workdir -C")),
+}  # fmt: skip
+_MAY_STAY: Final = names("npm npx")  # where its scripts run, not always what it is told to start
 _PACKAGES: Final = names("npx bunx pnpx npm pnpm yarn bun uvx pipx")
+_SCOPED = re.compile(r"((?:@[^@/]+/)?[^@/]+)(?:@[^/]*)?\Z")
+# Packages whose program has another name than the package.
+_PROGRAMS: Final[Mapping[str, str]] = {
+    "@anthropic-ai/claude-code": "claude", "@google/gemini-cli": "gemini", "@openai/codex": "codex",
+    "@qwen-code/qwen-code": "qwen", "opencode-ai": "opencode", "@sourcegraph/amp": "amp",
+    "@github/copilot": "copilot", "@augmentcode/auggie": "auggie", "@charmland/crush": "crush",
+    "claude-code": "claude", "gemini-cli": "gemini", "qwen-code": "qwen",
+    "@angular/cli": "ng", "typescript": "tsc", "@railway/cli": "railway", "@bitwarden/cli": "bw",
+    "@infisical/cli": "infisical", "aider-chat": "aider", "kimi-cli": "kimi", "httpie": "http",
+}  # fmt: skip
 _VERSIONED = re.compile(r"([^@/\\]+)@[^/]*\Z")
 
 
@@ -42,7 +69,7 @@ def launcher(words: Sequence[Argument], stdin: Input) -> Unwrapped:
             for code in parsed.codes
         )
         if codes and name != "perf":  # what perf names there runs beside the command
-            return Unwrapped(codes)
+            return Unwrapped(_there(name, words, parsed.start, codes))
         start, unknown = parsed.start, parsed.unknown
     if options.after:
         start = next((i + 1 for i, word in enumerate(words) if i >= first and word.value in options.after), 0)
@@ -59,7 +86,18 @@ def launcher(words: Sequence[Argument], stdin: Input) -> Unwrapped:
         child = Child(code=joined(tail), head=start, remote=options.remote)
     else:
         child = Child(_plain(name, tail), head=start, remote=options.remote)
-    return Unwrapped((*codes, child), issues, suspected=suspected_tail(words) if unknown else "")
+    suspected = suspected_tail(words) if unknown else ""
+    return Unwrapped(_there(name, words, start, (*codes, child)), issues, suspected=suspected)
+
+
+def _there(name: str, words: Sequence[Argument], end: int, children: tuple[Child, ...]) -> tuple[Child, ...]:
+    """The children in the directory that the launcher was sent to."""
+    if name not in _DIRECTORIES:
+        return children
+    where = directories(words, end, _DIRECTORIES[name])
+    if name not in _MAY_STAY:
+        return moved(children, where)
+    return tuple(msgspec.structs.replace(child, may_stay=True) for child in moved(children, where))
 
 
 def _subcommand(words: Sequence[Argument], verbs: Mapping[str, Options]) -> tuple[Options, int] | None:
@@ -83,6 +121,8 @@ def _subcommand(words: Sequence[Argument], verbs: Mapping[str, Options]) -> tupl
 def _plain(name: str, tail: tuple[Argument, ...]) -> tuple[Argument, ...]:
     """The program's own name, without a package's version or an environment's name."""
     head = tail[0]
+    if name in _PACKAGES and (package := _SCOPED.match(head.value)) and package.group(1) in _PROGRAMS:
+        return (msgspec.structs.replace(head, value=_PROGRAMS[package.group(1)]), *tail[1:])
     versioned = _VERSIONED.match(head.value)
     if name in _PACKAGES and versioned:
         head = msgspec.structs.replace(head, value=versioned.group(1))

@@ -10,6 +10,8 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+import msgspec
+
 from latch_contracts.facts import Argument, Reach
 from latchd.shell.child import (
     NOTHING,
@@ -52,7 +54,9 @@ def start_stop_daemon(words: Sequence[Argument], _stdin: Input) -> Unwrapped:
     if not program or not any(word.value in ("-S", "--start") for word in words):
         return NOTHING
     end = next((i for i, word in enumerate(words) if word.value == "--"), len(words) - 1)
-    return Unwrapped((Child((Argument(program), *words[end + 1 :]), head=end + 1, reach=Reach.BACKGROUND),))
+    place = Argument(_value(words, "-d", "--chdir") or "/")
+    child = Child((Argument(program), *words[end + 1 :]), head=end + 1, reach=Reach.BACKGROUND)
+    return Unwrapped((msgspec.structs.replace(child, directories=(place,)),))
 
 
 def concurrently(words: Sequence[Argument], _stdin: Input) -> Unwrapped:

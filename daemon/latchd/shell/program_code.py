@@ -15,6 +15,8 @@ from latch_contracts.facts import Argument
 from latchd.shell.embedded_code import NONE, Embedded
 from latchd.shell.grammar.description import Description
 from latchd.shell.grammar.inline import inline
+from latchd.shell.grammar.options import parse
+from latchd.shell.grammar.registry import find
 from latchd.shell.parse import HOLE
 from latchd.shell.redirects import code_text
 
@@ -53,7 +55,22 @@ def inline_code(name: str, words: Sequence[Argument], stdin: str | None) -> Embe
     return Embedded(tuple(codes), opaque) if programs else NONE
 
 
+def _by_table(name: str, words: Sequence[Argument], stdin: str | None) -> list[str]:
+    """perl and ruby cluster their letters in ways that only their table knows."""
+    entry = find(name)
+    if entry is None:
+        return []
+    parsed = parse(entry.options, words[1:])
+    programs = [word.value for word in parsed.values(*_INLINE[name])]
+    asks = not parsed.operands or parsed.operands[0].value == "-"
+    if not programs and asks and stdin is not None:
+        programs.append(stdin.replace(HOLE, "\0"))
+    return programs
+
+
 def _programs(name: str, words: Sequence[Argument], stdin: str | None) -> list[str]:
+    if name in ("perl", "ruby"):
+        return _by_table(name, words, stdin)
     letters = _INLINE[name] or "\0"
     programs: list[str] = []
     operands = False

@@ -6,17 +6,19 @@ import itertools
 import math
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 import msgspec
 
 from latch_contracts.facts import Argument, Issue, Reach
 from latchd.shell.child import HOLE, NOTHING, Child, Unwrapped, joined
+from latchd.shell.directories import directories, moved
 from latchd.shell.listing import NO_INPUT, Input
 from latchd.shell.options import parse_options
+from latchd.shell.program_code import inline_code
 from latchd.shell.redirects import code_text
-from latchd.shell.wrappers import Options
+from latchd.shell.wrappers import Options, names
 
 _XARGS = Options(
     "0rtpxo", "IELnPsdaJRS", "eil",
@@ -98,9 +100,15 @@ def find(words: Sequence[Argument], _stdin: Input) -> Unwrapped:
             else:
                 child.append(_filled(word, "{}", (HOLE,)))
         if child:
-            children.append(Child(tuple(child), head=index + 1, reach=Reach.CONDITIONAL))
+            where = _directory_of_found(roots) if words[index].value in ("-execdir", "-okdir") else ()
+            children.append(Child(tuple(child), head=index + 1, reach=Reach.CONDITIONAL, directories=where))
         index = end + 1
     return Unwrapped(tuple(children))
+
+
+def _directory_of_found(roots: Sequence[Argument]) -> tuple[Argument, ...]:
+    """Where -execdir runs: at the starting point or below it."""
+    return tuple(roots) if len(roots) < 2 else (HOLE,)
 
 
 def fd(words: Sequence[Argument], _stdin: Input) -> Unwrapped:
@@ -117,10 +125,21 @@ MAX_ROWS: Final = 16  # jobs that are listed one by one
 _SOURCE = re.compile(r":::\+?\Z|::::\+?\Z")
 _PATTERN = re.compile(r"[\w./*?-]+\Z")
 _UNKNOWN: Final = '"$_"'  # an unknown word, never code
-_PARALLEL_VALUES = frozenset(
-    "-j -n -N -a -I -S -d -C -P -L -s -X --jobs --arg-file --sshlogin --colsep --delay --timeout --retries"
-    " --joblog --tmpdir --results --load --max-args --nice --halt".split()
+_PARALLEL: Final = Options(
+    values="jnNaISdCPLsEJ",
+    long_values=names(
+        "jobs max-procs arg-file arg-file-sep argfilesep arg-sep argsep basefile bf block block-size"
+        " block-timeout bt colsep compress-program decompress-program delay delimiter env eof filter halt"
+        " halt-on-error header joblog jl limit load max-args max-chars max-lines-per-job max-replace-args"
+        " memfree memsuspend nice process-slot-var profile recend recstart replace results res return"
+        " retries rpl rsync-opts semaphore-name id semaphore-timeout st shard group-by sshdelay ssh sshlogin"
+        " sshloginfile slf tagstring tempdir tmpdir template tmpl timeout transferfile tf trc trim wd workdir"
+        " sql sqlmaster sqlworker sqlandworker dbmaster dbworker limit total-jobs total"
+    ),
+    directory=names("--wd --workdir"),
 )
+_PREVIEWS: Final = names("--dry-run --dryrun")
+_PERL: Final = re.compile(r"\{=(.*?)=\}", re.DOTALL)
 
 
 def parallel(words: Sequence[Argument], stdin: Input) -> Unwrapped:
@@ -130,25 +149,64 @@ def parallel(words: Sequence[Argument], stdin: Input) -> Unwrapped:
     """
     index = 1
     while index < len(words) and words[index].value.startswith("-") and words[index].value != "--":
-        index += 2 if words[index].value in _PARALLEL_VALUES else 1
+        index += 2 if _takes_next(words[index].value) else 1
+    own = words[:index]
     index += index < len(words) and words[index].value == "--"
     end = index
     while end < len(words) and not _SOURCE.match(words[end].value):
         end += 1
     sources = _parallel_sources(words[end:])
     template = joined(words[index:end])
+    computed = tuple(_computed(words[index:end]))
+    if any(word.value in _PREVIEWS for word in own):
+        return Unwrapped(computed)  # the perl in a template runs all the same
+    where = directories(words, len(own), _PARALLEL)
+    where = (HOLE,) if where and where[-1].value == "..." else where
     if not template:
-        return _parallel_code(sources, end, stdin)
-    rows = _rows(sources)
+        found = _parallel_code(sources, end, stdin)
+        return msgspec.structs.replace(found, children=moved(found.children, where))
+    mark = _value(own, "I", "replace")
+    if mark and mark != "{}":
+        template = template.replace("{}", '"{""}"').replace(mark, "{}")
+    split = bool(_value(own, "C", "colsep"))  # {1} is a part of the value then
+    rows = [] if split else _rows(sources)
     texts = dict.fromkeys(_parallel_text(template, row) for row in rows) if rows else {}
     if not texts:
         texts = {_parallel_text(template, (HOLE,)): None}
-    return Unwrapped(
-        tuple(
-            Child(code=text, head=index, reads=NO_INPUT if sources else Input(True), quotes=True)
-            for text in texts
-        )
-    )
+    children = [
+        Child(code=text, head=index, reads=NO_INPUT if sources else Input(True), quotes=True)
+        for text in texts
+    ]
+    return Unwrapped((*moved(children, where), *computed))
+
+
+def _takes_next(word: str) -> bool:
+    """Whether an option of parallel has its value in the word behind it."""
+    if word.startswith("--"):
+        return word[2:] in _PARALLEL.long_values
+    letter = next((at for at, char in enumerate(word) if at and char in _PARALLEL.values), 0)
+    return letter == len(word) - 1
+
+
+def _value(own: Sequence[Argument], short: str, long: str) -> str:
+    """The value of an option of parallel, empty without one."""
+    for index, word in enumerate(own[1:], 1):
+        value = word.value
+        if value in (f"-{short}", f"--{long}"):
+            return own[index + 1].value if index + 1 < len(own) else ""
+        if value.startswith(f"--{long}="):
+            return value.partition("=")[2]
+        if value.startswith(f"-{short}") and len(value) > 2:
+            return value[2:]
+    return ""
+
+
+def _computed(template: Sequence[Argument]) -> Iterator[Child]:
+    """What the perl of `{= … =}` starts."""
+    for match in _PERL.finditer(" ".join(word.value for word in template)):
+        words = (Argument("perl"), Argument("-e"), Argument(match.group(1), expands="\0" in match.group(1)))
+        for code in inline_code("perl", words, None).codes:
+            yield Child(code=code, reach=Reach.CONDITIONAL, wraps=False)
 
 
 class _Source(msgspec.Struct, frozen=True):

@@ -77,7 +77,12 @@ def evaluate(words: Sequence[Argument], _stdin: Input) -> Unwrapped:
 
 
 def source(words: Sequence[Argument], stdin: Input) -> Unwrapped:
-    rest = [word for word in words[1:] if word.value != "--"]
+    rest = words[1:]
+    if rest and rest[0].value == "-p":  # the directories to look for FILE in
+        rest = rest[2:]
+    elif rest and rest[0].value.startswith("-p"):
+        rest = rest[1:]
+    rest = rest[1:] if rest and rest[0].value == "--" else rest
     if not rest:
         return NOTHING
     if rest[0].value in ("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"):

@@ -10,6 +10,8 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
+import msgspec
+
 from latch_contracts.facts import Argument, Issue, Reach
 from latchd.shell.child import (
     NOTHING,
@@ -22,6 +24,7 @@ from latchd.shell.child import (
     suspected_tail,
 )
 from latchd.shell.code_values import CODE_NAMES
+from latchd.shell.directories import directories, moved, named
 from latchd.shell.elsewhere import container, screen, ssh, tmux
 from latchd.shell.embedded_code import Fed
 from latchd.shell.git_commands import git
@@ -46,7 +49,7 @@ from latchd.shell.redirects import code_text
 from latchd.shell.runners import fd, find, parallel, xargs
 from latchd.shell.scheduled import at, crontab
 from latchd.shell.shells import evaluate, shell, source, stdin_code, trap
-from latchd.shell.wrappers import SHELLS, WRAPPERS, Options, Tail
+from latchd.shell.wrappers import SHELLS, WRAPPERS, Options, Tail, names
 
 _PLAIN: Final = re.compile(r"[\w./ -]+\Z")
 
@@ -72,7 +75,14 @@ def unwrap(words: Sequence[Argument], stdin: Input) -> Unwrapped:
         *map(_fed, found.fed),
         *(Child(split, reach=Reach.CONDITIONAL, wraps=False) for split in option_words(name, words) if split),
     )
+    if name in _STARTS_IN:
+        children = moved(children, named(words, len(words), _STARTS_IN[name]))
     return Unwrapped(children, (Issue.OPAQUE_ARTIFACT,) if found.opaque else ())
+
+
+_MAKE: Final = Options(values="foWjlEIO", directory=names("-C --directory"))
+_TAR: Final = Options(values="fbgFHIKLNTVX", directory=names("-C --directory --cd"))
+_STARTS_IN: Final = {"make": _MAKE, "gmake": _MAKE, "bmake": _MAKE, "tar": _TAR, "gtar": _TAR, "bsdtar": _TAR}
 
 
 def _settings(words: Sequence[Argument]) -> Iterator[Child]:
@@ -116,6 +126,7 @@ def wrapper(words: Sequence[Argument], options: Options, stdin: Input) -> Unwrap
     if tail and tail[0].value == "--" and options.operands:
         tail = tail[1:]
     name = program_name(words[0].value)
+    there = directories(words, parsed.start, options)
     children = [*_settings(words[1 : parsed.start])] if options.assigns else []
     if parsed.codes:
         extra = " " + quoted(tail) if name == "env" and tail else ""
@@ -129,7 +140,8 @@ def wrapper(words: Sequence[Argument], options: Options, stdin: Input) -> Unwrap
         and tail
         and not (name == "runuser" and any(w.value.startswith("-u") for w in words))
     ):
-        return Unwrapped((*children, *shell((Argument("sh"), *tail), stdin).children), issues)
+        started = moved((*children, *shell((Argument("sh"), *tail), stdin).children), there)
+        return Unwrapped(started, issues)
     if name == "script" and not children:
         tail = _after_file(words)
     if tail and options.tail is Tail.SHELL:
@@ -138,15 +150,20 @@ def wrapper(words: Sequence[Argument], options: Options, stdin: Input) -> Unwrap
         straight = name in ("command", "builtin")
         children.append(Child(tail, head=parsed.start, remote=options.remote, straight=straight))
     elif not children and name in ("su", "chroot", "nsenter", "unshare", "script", "runuser") and stdin.given:
-        return stdin_code(stdin, issues)
+        return _moved(stdin_code(stdin, issues), there)
     if (
         name == "sudo"
         and not tail
         and any(re.match(r"-\w*[si]|--(shell|login)", w.value) for w in words[1:])
         and stdin.given
     ):
-        return stdin_code(stdin, issues)
-    return Unwrapped(tuple(children), issues, suspected=suspected_tail(words) if parsed.unknown else "")
+        return _moved(stdin_code(stdin, issues), there)
+    suspected = suspected_tail(words) if parsed.unknown else ""
+    return Unwrapped(moved(children, there), issues, suspected=suspected)
+
+
+def _moved(found: Unwrapped, where: tuple[Argument, ...]) -> Unwrapped:
+    return msgspec.structs.replace(found, children=moved(found.children, where))
 
 
 _SPECIAL: Final[dict[str, Callable[[Sequence[Argument], Input], Unwrapped]]] = {
@@ -163,6 +180,8 @@ _SPECIAL: Final[dict[str, Callable[[Sequence[Argument], Input], Unwrapped]]] = {
     "docker": container,
     "podman": container,
     "nerdctl": container,
+    "crictl": container,
+    "ctr": container,
     "docker-compose": container,
     "kubectl": container,
     "oc": container,

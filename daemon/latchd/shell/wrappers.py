@@ -21,6 +21,8 @@ class Tail(enum.Enum):
     BASH = "bash"  # the arguments of a bash
 
 
+# What stands for a directory that only a look at the machine would tell.
+UNKNOWN_PLACE: Final = "\0"
 _HELP: Final = frozenset(("--help", "--version", "-h"))
 
 
@@ -43,6 +45,10 @@ class Options(msgspec.Struct, frozen=True):
     after: frozenset[str] = frozenset()  # the command begins after one of these words only
     permutes: bool = False  # options may also stand behind operands
     own: re.Pattern[str] | None = None  # words that are options as a whole
+    directory: frozenset[str] = frozenset()  # options whose value is the directory the command runs in
+    starts_in: str = ""  # where it runs without one of them: a path, or UNKNOWN_PLACE
+    stays: frozenset[str] = frozenset()  # with one of these it runs where it was called
+    logs_in: frozenset[str] = frozenset()  # with one of these it runs in a home that is not known
 
 
 def names(text: str) -> frozenset[str]:
@@ -58,16 +64,18 @@ WRAPPERS: Final[Mapping[str, Options]] = {
         names("close-from chdir group host prompt chroot role command-timeout type user other-user"),
         assigns=True, stops=names("-l -ll -v -V -K -e -h --list --validate --version --remove-timestamp"
         " --edit --help"),
+        directory=names("-D --chdir"), logs_in=names("-i --login"),
     ),
     "doas": Options("ns", "Cau", stops=names("-L")),
     "pkexec": Options(
         "", "", "", names("disable-internal-agent keep-cwd"), names("user"),
-        stops=names("--version --help"),
+        stops=names("--version --help"), starts_in=UNKNOWN_PLACE, stays=names("--keep-cwd"),
     ),
     "env": Options(
         "i0v", "uCP", "", names("ignore-environment null debug list-signal-handling"),
         names("unset chdir argv0 block-signal default-signal ignore-signal"), assigns=True,
         stops=names("--help --version"), codes=names("-S --split-string"),
+        directory=names("-C --chdir"),
     ),
     "command": Options("p", stops=names("-v -V")),
     "builtin": Options(),
@@ -120,7 +128,7 @@ WRAPPERS: Final[Mapping[str, Options]] = {
         names("kill-child mount-proc propagation setgroups root wd setuid setgid map-user map-group"
         " map-users map-groups"
                " monotonic boottime"),
-        any_long=True, stops=names("-h -V --help --version"),
+        any_long=True, stops=names("-h -V --help --version"), directory=names("-w --wd"),
     ),
     "nsenter": Options(
         "aFZe", "tSGW", "muinpUCTrw", names("all preserve-credentials no-fork env"),
@@ -143,6 +151,8 @@ WRAPPERS: Final[Mapping[str, Options]] = {
                            " timer-property path-property"
                            " socket-property host machine background"),
         stops=names("-h --help --version"),
+        directory=names("--working-directory"), starts_in="/",
+        stays=names("-d --same-dir --scope -S --shell"),
     ),
     "busybox": Options(stops=names("--list --list-full --install --help")),
     "toybox": Options(stops=names("--long --help --version")),
@@ -150,13 +160,13 @@ WRAPPERS: Final[Mapping[str, Options]] = {
         "lmpPf", "gGswT", "", names("login preserve-environment pty fast no-pty"),
         names("group supp-group shell whitelist-environment"), operands=1, permutes=True,
         codes=names("-c --command --session-command"),
-        stops=names("-h -V --help --version"),
+        stops=names("-h -V --help --version"), logs_in=names("- -l --login"),
     ),
     "runuser": Options(
         "lmpPf", "gGsuwT", "", names("login preserve-environment pty fast"),
         names("group supp-group shell user whitelist-environment"), permutes=True,
         codes=names("-c --command --session-command"),
-        stops=names("-h -V --help --version"),
+        stops=names("-h -V --help --version"), logs_in=names("- -l --login"),
     ),
     "script": Options(
         "aefqE", "BEIOTmo", "t",
@@ -177,7 +187,7 @@ WRAPPERS: Final[Mapping[str, Options]] = {
     "linux32": Options("BFILRSTXZv3"), "linux64": Options("BFILRSTXZv3"),
     "setpriv": Options("d", "", any_long=True),
     "caffeinate": Options("dimsu", "tw"),
-    "firejail": Options("", "", "", any_long=True,
+    "firejail": Options("", "", "", any_long=True, directory=names("--private-cwd"),
         stops=names("--help --version --list --tree --top --netstats -h")),
     "entr": Options("acdnprsxz"),
     "rlwrap": Options("acCefilmnNprRStUvwz", "", any_long=True),
@@ -194,7 +204,7 @@ WRAPPERS: Final[Mapping[str, Options]] = {
     "runcon": Options("c", "turl", "", names("compute"), names("type user role range")),
     "capsh": Options(after=names("--"), tail=Tail.BASH),
     "sg": Options(operands=1, permutes=True, codes=names("-c"), tail=Tail.SHELL),
-    "chpst": Options("vVP012", "uUbenmdofcrtp/"), "envdir": Options(operands=1),
+    "chpst": Options("vVP012", "uUbenmdofcrtpC/", directory=names("-C")), "envdir": Options(operands=1),
     "envuidgid": Options(operands=1), "setlock": Options("nNxX", operands=1),
     "s6-setuidgid": Options(operands=1), "s6-envdir": Options("In", "f", operands=1),
     "s6-softlimit": Options("", "amdsofplctrh"), "with-contenv": Options(),
@@ -209,8 +219,9 @@ WRAPPERS: Final[Mapping[str, Options]] = {
     "cross-env": Options(assigns=True), "cross-env-shell": Options(assigns=True, tail=Tail.SHELL),
     "env-cmd": Options("x", "fer", any_long=True, long_values=names("file environments rc-file")),
     "nodemon": Options("qVIL", "weidCs", "", any_long=True, operands=99, permutes=True,
-        codes=names("-x --exec"), stops=_HELP),
-    "watchexec": Options("cnrqpvkE1", "wefidsWoS", any_long=True, tail=Tail.SHELL, stops=_HELP),
+        codes=names("-x --exec"), stops=_HELP, directory=names("--cwd")),
+    "watchexec": Options("cnrqpvkE1", "wefidsWoS", any_long=True, tail=Tail.SHELL, stops=_HELP,
+        long_values=names("workdir"), directory=names("--workdir")),
     "mosh": Options("46n", "p", any_long=True, operands=1, remote=True),
     "pssh": Options("vAiIP", "hHlptoexO", any_long=True, tail=Tail.SHELL, remote=True),
     "parallel-ssh": Options("vAiIP", "hHlptoexO", any_long=True, tail=Tail.SHELL, remote=True),

@@ -43,6 +43,8 @@ def write(copy_into: Callable[[str], None], target: Path) -> None:
 def write_dated(copy_into: Callable[[str], None], database: Path, version: int, at_ms: int) -> Path:
     """A copy beside the database, in the place of the oldest of that schema when there are enough."""
     target = name_for(database, version, at_ms)
+    for cut_short in database.parent.glob(f".{database.name}.schema-*.partial"):
+        cut_short.unlink(missing_ok=True)
     with contextlib.suppress(FileExistsError):  # of this very second, by a start that failed just now
         write(copy_into, target)
     earlier = sorted(database.parent.glob(f"{database.name}.schema-{version}.*"))

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import msgspec
 
+from latch_contracts.outcome import State
 from latch_contracts.records import Record
 from latchd.store import migrations
 from latchd.store.database import Database, StoreError, shape_of
@@ -18,7 +19,9 @@ from latchd.store.store import Bounds
 
 SHOWN: Final = 5  # breaches of one promise that are named; the rest is counted
 
-# name, promise, query for the sequences that break it; :calls, :pending are the bounds of those
+FINAL: Final = tuple(state.value for state in State if state is not State.PENDING)
+
+# name, promise, query for the sequences that break it; :calls, :steps, :pending are bounds
 PROMISES: Final[tuple[tuple[str, str, str], ...]] = (
     (
         "pending-is-open",
@@ -59,22 +62,28 @@ PROMISES: Final[tuple[tuple[str, str, str], ...]] = (
     ),
     (
         "opened-by-verdict",
-        "the record that opened a call is a verdict",
-        "SELECT opened_seq FROM calls JOIN records ON records.seq = opened_seq WHERE kind <> 'verdict'",
+        "the record that opened a call, or keeps a refusal, is a verdict",
+        "SELECT opened_seq FROM calls JOIN records ON records.seq = opened_seq WHERE kind <> 'verdict' "
+        "UNION ALL SELECT seq FROM denials JOIN records USING (seq) WHERE kind <> 'verdict' "
+        "UNION ALL SELECT seq FROM refusals JOIN records USING (seq) WHERE kind <> 'verdict'",
     ),
     (
         "proven-by-outcome",
-        "the record of a step or a chain event is an outcome",
-        "SELECT steps.seq FROM steps JOIN records USING (seq) WHERE kind <> 'outcome' UNION ALL "
-        "SELECT chain_events.seq FROM chain_events JOIN records USING (seq) WHERE kind <> 'outcome'",
+        "the record of a step, a chain event or a tainted file is an outcome",
+        "SELECT seq FROM steps JOIN records USING (seq) WHERE kind <> 'outcome' "
+        "UNION ALL SELECT seq FROM chain_events JOIN records USING (seq) WHERE kind <> 'outcome' "
+        "UNION ALL SELECT seq FROM taints JOIN records USING (seq) WHERE kind <> 'outcome'",
     ),
     (
         "sequence-is-given",
         "no row speaks of a sequence that no record has had",
         "SELECT seq FROM (SELECT opened_seq AS seq FROM calls UNION ALL SELECT closed_seq FROM calls "
         "UNION ALL SELECT seq FROM steps UNION ALL SELECT seq FROM chain_events "
-        "UNION ALL SELECT seq FROM files UNION ALL SELECT last_seq FROM sessions "
-        "UNION ALL SELECT closed_seq FROM sessions) "
+        "UNION ALL SELECT seq FROM files UNION ALL SELECT seq FROM taints UNION ALL SELECT seq FROM turns "
+        "UNION ALL SELECT seq FROM denials UNION ALL SELECT seq FROM refusals "
+        "UNION ALL SELECT grant_seq FROM refusals UNION ALL SELECT used_seq FROM refusals "
+        "UNION ALL SELECT last_seq FROM sessions UNION ALL SELECT first_seq FROM sessions "
+        "UNION ALL SELECT closed_seq FROM sessions UNION ALL SELECT ended_seq FROM sessions) "
         "WHERE seq < 0 OR seq > (SELECT coalesce(max(seq), 0) FROM records)",
     ),
     (
@@ -82,6 +91,22 @@ PROMISES: Final[tuple[tuple[str, str, str], ...]] = (
         "a session with pending calls is known, and was seen when each was opened",
         "SELECT opened_seq FROM calls LEFT JOIN sessions USING (session) "
         "WHERE (state = 'pending' AND sessions.session IS NULL) OR opened_seq > last_seq",
+    ),
+    (
+        "counters-count",
+        "a session's counters say how its calls stand, unless bounds have taken some",
+        "SELECT max(opened_seq) FROM calls JOIN sessions USING (session) "  # noqa: S608 (states of ours)
+        "WHERE opened_seq >= first_seq "
+        "AND (SELECT count(*) FROM calls) < :calls GROUP BY session HAVING "
+        + " OR ".join(f"sum(state = '{state}') <> sessions.{state}" for state in FINAL)
+        + " UNION ALL SELECT max(seq) FROM steps JOIN sessions USING (session) "
+        "WHERE seq > sessions.closed_seq AND seq >= first_seq AND (SELECT count(*) FROM steps) < :steps "
+        "GROUP BY session HAVING count(*) <> sessions.steps",
+    ),
+    (
+        "leave-is-used-once",
+        "leave to do what was refused is used after it was given, or not",
+        "SELECT seq FROM refusals WHERE used_seq <> 0 AND (grant_seq = 0 OR used_seq < grant_seq)",
     ),
     (
         "pending-is-bounded",
@@ -130,7 +155,11 @@ def _finding(check: str, promise: str, breaches: Iterator[str]) -> Finding:
 
 
 def _promises(database: Database, bounds: Bounds) -> Iterator[Finding]:
-    values: dict[str, Any] = {"calls": bounds.calls, "pending": bounds.pending_per_session}
+    values: dict[str, Any] = {
+        "calls": bounds.calls,
+        "steps": bounds.steps,
+        "pending": bounds.pending_per_session,
+    }
     for name, promise, sql in PROMISES:
         used = {key: value for key, value in values.items() if f":{key}" in sql}
         yield _finding(name, promise, (f"seq {seq}" for (seq,) in database.each(sql, used)))

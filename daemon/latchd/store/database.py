@@ -31,6 +31,8 @@ READER_BUSY_MS: Final = 5000
 # A start looks for damage this long: enough for a database within its bound on a slow disk. What it
 # has not come to by then is met when it is used.
 CHECK_SECONDS: Final = 2.0
+# A log that exists costs a commit less than one that must grow, so some of it is kept.
+LOG_KEPT: Final = 16 * 1024 * 1024
 _CHECK_STEPS: Final = 50_000  # of SQLite's machine between two looks at the time, some milliseconds
 _SIDES: Final = ("", "-wal", "-shm")
 _SCHEMA_ROWS: Final = "SELECT type, name, sql FROM sqlite_schema"
@@ -110,21 +112,23 @@ class Database:
         the caller must give the stricter answer or read again.
         """
         if not self.is_in_place():  # what is written to an unlinked file is kept for nobody
-            raise StoreError("the database file was removed or replaced")
+            what = "file" if self.has_lost_file() else "log"
+            raise StoreError(f"the database {what} was removed or replaced")
         try:
-            with _transaction(self._connection, "IMMEDIATE"):
+            with _transaction(self._connection):
                 yield
         except apsw.Error as error:
             raise self._failed(error) from error
 
     @contextlib.contextmanager
     def snapshot(self) -> Generator[None]:
-        """Everything read in the block is of one moment, whatever is committed meanwhile."""
+        """All that is read in the block is of one moment, whatever is committed meanwhile. StoreError."""
+        self.run("BEGIN DEFERRED")
         try:
-            with _transaction(self._connection, "DEFERRED"):
-                yield
-        except apsw.Error as error:
-            raise self._failed(error) from error
+            yield
+        finally:
+            with contextlib.suppress(apsw.Error):  # there is nothing to keep
+                self._connection.execute("ROLLBACK")
 
     def run(self, sql: str, values: Sequence[Any] = ()) -> int:
         """Execute one statement; the number of rows it changed. Raises StoreError."""
@@ -146,7 +150,7 @@ class Database:
     def rows(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         try:
             found: list[tuple[Any, ...]] = self._connection.execute(sql, values).fetchall()
-        except apsw.Error as error:
+        except (apsw.Error, UnicodeDecodeError) as error:
             raise self._failed(error) from error
         return found
 
@@ -154,7 +158,7 @@ class Database:
         """The rows one by one, for what is too much to hold."""
         try:
             yield from self._connection.execute(sql, values)
-        except apsw.Error as error:
+        except (apsw.Error, UnicodeDecodeError) as error:
             raise self._failed(error) from error
 
     def sync(self, *, full: bool) -> None:
@@ -174,8 +178,12 @@ class Database:
         return migrations.shape(self.rows(_SCHEMA_ROWS))
 
     def is_in_place(self) -> bool:
-        """Whether the path still names the file we write, and its log. SQLite goes on with unlinked ones."""
+        """Whether the path still names what we write: file and log. SQLite goes on with unlinked ones."""
         return _identity(self.path) == self._identity
+
+    def has_lost_file(self) -> bool:
+        """Whether the file itself is gone; a log that is gone has not taken its content along."""
+        return _identity(self.path)[0] != self._identity[0]
 
     def copy_into(self, target: str) -> None:
         """A whole copy of this moment in an empty file; the writer goes on meanwhile. Raises StoreError."""
@@ -186,7 +194,9 @@ class Database:
             self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         self._connection.close()
 
-    def _failed(self, error: apsw.Error) -> StoreError:
+    def _failed(self, error: apsw.Error | UnicodeDecodeError) -> StoreError:
+        if isinstance(error, UnicodeDecodeError):  # of one row: the file as such may be sound
+            return StoreError("a stored text is damaged")
         self.is_damaged |= isinstance(error, apsw.CorruptError | apsw.NotADBError)
         return StoreError(_text(error))
 
@@ -194,16 +204,20 @@ class Database:
 def checkpoint(path: Path) -> None:
     """Move the log into the database from a connection of its own; safe beside the writer, in a thread.
 
-    Raises StoreError. PASSIVE: it takes what it can get and never makes the writer wait.
+    Raises StoreError. PASSIVE: it takes what it can get and never makes the writer wait. A large log that
+    was moved whole is given back to the disk, which takes the writer's place for a moment or is let be.
     """
     try:
         connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
         try:
             connection.set_busy_timeout(BUSY_MS)
-            connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+            ((_, pages, moved),) = connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+            if pages == moved and os.stat(f"{path}-wal").st_size > LOG_KEPT:  # noqa: PTH116 (no Path is made)
+                connection.set_busy_timeout(0)
+                connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         finally:
             connection.close()
-    except apsw.Error as error:
+    except (apsw.Error, OSError) as error:
         raise StoreError(_text(error)) from error
 
 
@@ -246,12 +260,15 @@ def _connect(path: Path, full_sync: bool, schema: Schema) -> apsw.Connection:
         if existed:
             # Closing a damaged database deletes its log; until it is proven sound the log stays.
             _keep_log(connection, True)
-            _check_identity(connection, path, schema)
-            _check_sound(connection)
+            try:
+                _check_identity(connection, path, schema)
+                _check_sound(connection)
+            except apsw.SQLError as error:  # what was written there once was no such nonsense
+                raise apsw.CorruptError(f"its schema makes no sense: {_text(error)}") from error
             _keep_log(connection, False)
         _use_log(connection, path)
         connection.pragma("wal_autocheckpoint", 0)  # checkpoints are the scheduler's, off the hot path
-        connection.pragma("journal_size_limit", 16 * 1024 * 1024)
+        connection.pragma("journal_size_limit", LOG_KEPT)
         connection.pragma("trusted_schema", 0)
         connection.pragma("cell_size_check", 1)
         connection.pragma("foreign_keys", 1)
@@ -328,18 +345,16 @@ def _bring_up(connection: apsw.Connection, path: Path, schema: Schema) -> None:
     """Make what is there the wanted schema: nothing yet, an older one, or it already."""
     version = connection.pragma("user_version")
     if version == 0:
-        with _transaction(connection, "IMMEDIATE"):
+        with _transaction(connection):
             connection.execute(schema.sql)
             connection.pragma("application_id", APPLICATION_ID)
             connection.pragma("user_version", schema.version)
         return
     if version != schema.version:
         _migrate(connection, path, version, schema)
-    missing = {(kind, name) for kind, name, _ in shape_of(schema)} - {
-        (kind, name) for kind, name, _ in _shape(connection)
-    }
-    if missing:  # a start that goes on would fail at every call
-        raise apsw.CorruptError(f"schema {schema.version} lacks {', '.join(sorted(n for _, n in missing))}")
+    different = sorted(f"{kind} {name}" for kind, name, _ in shape_of(schema) - _shape(connection))
+    if different:  # a start that goes on would fail at every call
+        raise apsw.CorruptError(f"not as schema {schema.version} has it: {', '.join(different)}")
 
 
 def _migrate(connection: apsw.Connection, path: Path, version: int, schema: Schema) -> None:
@@ -370,7 +385,7 @@ def _migrate(connection: apsw.Connection, path: Path, version: int, schema: Sche
 
 def _step(connection: apsw.Connection, step: Migration) -> None:
     """One migration with the number it leads to, or nothing of it."""
-    with _transaction(connection, "IMMEDIATE"):
+    with _transaction(connection):
         for statement in step.statements:
             connection.execute(statement)
         connection.pragma("user_version", step.to)
@@ -380,8 +395,8 @@ def _step(connection: apsw.Connection, step: Migration) -> None:
 
 
 @contextlib.contextmanager
-def _transaction(connection: apsw.Connection, kind: str) -> Generator[None]:
-    connection.execute(f"BEGIN {kind}")
+def _transaction(connection: apsw.Connection) -> Generator[None]:
+    connection.execute("BEGIN IMMEDIATE")
     try:
         yield
         connection.execute("COMMIT")
@@ -412,7 +427,10 @@ def _moved(path: Path, move: Callable[[Path], Path | None]) -> str:
 
 
 def _shape(connection: apsw.Connection) -> Shape:
-    return migrations.shape(connection.execute(_SCHEMA_ROWS).fetchall())
+    try:
+        return migrations.shape(connection.execute(_SCHEMA_ROWS).fetchall())
+    except UnicodeDecodeError as error:
+        raise apsw.CorruptError("the schema is no text") from error
 
 
 def _identity(path: Path) -> tuple[tuple[int, int] | None, ...]:

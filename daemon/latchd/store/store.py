@@ -10,11 +10,11 @@ from typing import Any, Final
 import msgspec
 
 from latch_contracts.outcome import State
-from latch_contracts.records import Record
+from latch_contracts.records import GapRecord, Record
 from latch_contracts.verdict import Action
 from latchd.lifecycle import Signal, after
 from latchd.store import denials, taints, turns
-from latchd.store.database import Database
+from latchd.store.database import Database, StoreError
 from latchd.windows import Instant
 
 
@@ -221,7 +221,12 @@ class Store:
             f"SELECT {_CALL_COLUMNS} FROM calls WHERE session = ? AND call = ?",
             (session, call),
         )
-        return None if row is None else _call(row)
+        if row is None:
+            return None
+        found = _call(row)
+        if (found.session, found.call) != (session, call):  # SQLite believes its index
+            raise StoreError("an index of calls is damaged; see `latchctl db check`")
+        return found
 
     def calls_named(self, name: bytes, limit: int) -> list[CallRow]:
         """The newest calls of that id, in order, found through the records of their verdicts."""
@@ -429,15 +434,19 @@ def _counted(row: tuple[Any, ...]) -> tuple[SessionRow, dict[str, int]]:
 def _call(row: tuple[Any, ...]) -> CallRow:
     session, call, agent, state, fingerprint, input_digest, policy, action, rule, operations, *rest = row
     boot, boot_ns, wall_ms, detection, enforcement, opened_seq, closed_seq, result, flows = rest
+    try:
+        stands, answered = State(state), Action(action)
+    except ValueError as error:
+        raise StoreError(f"the row of the call opened at {opened_seq} is damaged") from error
     return CallRow(
         session=session,
         call=call,
         agent=agent,
-        state=State(state),
+        state=stands,
         fingerprint=fingerprint,
         input=input_digest,
         policy=policy,
-        action=Action(action),
+        action=answered,
         rule=rule,
         operations=operations,
         opened=Instant(boot, boot_ns, wall_ms),
@@ -451,4 +460,15 @@ def _call(row: tuple[Any, ...]) -> CallRow:
 
 
 def _record(seq: int, body: bytes) -> Record:
-    return msgspec.structs.replace(_decoder.decode(body), seq=seq)
+    """The stored record, or the gap that stands for one whose bytes the disk has changed."""
+    try:
+        return msgspec.structs.replace(_decoder.decode(body), seq=seq)
+    except msgspec.MsgspecError:
+        return GapRecord(
+            seq=seq,
+            what="unreadable",
+            from_seq=seq,
+            to_seq=seq,
+            count=1,
+            detail="a stored record is damaged; see `latchctl db check`",
+        )

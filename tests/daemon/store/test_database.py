@@ -165,6 +165,46 @@ def test_a_checkpoint_beside_the_writer_moves_the_log(tmp_path: Path) -> None:
     database.close()
 
 
+@pytest.mark.parametrize(("mebibytes", "left"), [(20, 0), (1, 1 << 20)])
+def test_a_large_log_is_given_back_once_it_was_moved(tmp_path: Path, mebibytes: int, left: int) -> None:
+    path = tmp_path / "latchd.db"
+    database = Database.open(path)
+    with database.transaction():
+        database.insert(
+            "INSERT INTO records (at_ms, kind, body) VALUES (1, 'x', zeroblob(?))", (mebibytes << 20,)
+        )
+
+    checkpoint(path)
+
+    assert (
+        path.with_name("latchd.db-wal").stat().st_size >= left,
+        path.stat().st_size > mebibytes << 20,
+    ) == (
+        True,
+        True,
+    )
+    assert mebibytes == 1 or path.with_name("latchd.db-wal").stat().st_size == 0
+    database.close()
+
+
+def test_a_checkpoint_never_waits_for_a_reader(tmp_path: Path) -> None:
+    path = tmp_path / "latchd.db"
+    database = Database.open(path)
+    reader = Database.open_to_read(path)
+    with reader.snapshot():
+        before = reader.row("SELECT count(*) FROM records")
+        with database.transaction():
+            database.insert(
+                "INSERT INTO records (at_ms, kind, body) VALUES (1, 'x', zeroblob(?))", (20 << 20,)
+            )
+        checkpoint(path)
+
+        assert reader.row("SELECT count(*) FROM records") == before
+        assert path.with_name("latchd.db-wal").stat().st_size > 20 << 20
+    reader.close()
+    database.close()
+
+
 def test_a_corrupt_file_that_can_not_be_moved_aside_is_one_clear_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -9,7 +9,6 @@ from latch_contracts.facts import Command, Operation
 from latch_contracts.verdict import Severity
 from latchd.guard.groups import Group
 from latchd.guard.rule import Hit, Rule
-from latchd.guard.settings import is_plain_setting
 from latchd.guard.subject import Subject
 from latchd.shell.grammar.registry import plain_name
 
@@ -64,8 +63,6 @@ def _sets_config(subject: Subject, *, lasting: bool) -> Iterator[Hit]:
     for command in subject.acting():
         if "executing-config" not in command.details or _is_lasting(command) is not lasting:
             continue
-        if is_plain_setting(command):
-            continue
         when = "later" if lasting else "by this command"
         yield Hit(
             command.id,
@@ -86,27 +83,6 @@ def _executing_config(subject: Subject) -> Iterator[Hit]:
 
 def _passing_config(subject: Subject) -> Iterator[Hit]:
     return _sets_config(subject, lasting=False)
-
-
-_PATCHES: Final = frozenset(("-p", "--patch"))
-_STAGED: Final = frozenset(("-S", "--staged"))
-_WORKTREE: Final = frozenset(("-W", "--worktree"))
-
-
-def _discard_hunks(subject: Subject) -> Iterator[Hit]:
-    for command in subject.acting():
-        words = set(command.argv[1:])
-        if command.program != "git" or not _PATCHES & words:
-            continue
-        verb = next((word for word in command.argv[1:] if word in ("restore", "checkout", "stash")), "")
-        index_only = bool(_STAGED & words) and not _WORKTREE & words
-        if verb == "checkout" or (verb == "restore" and not index_only):
-            yield Hit(
-                command.id,
-                _verb(command),
-                "this asks for hunks of uncommitted work to throw away, and nobody is there to answer",
-                "commit or `git stash push` it first, or ask the person",
-            )
 
 
 RULES: Final = (
@@ -131,12 +107,20 @@ RULES: Final = (
             "bash -c 'git reset --hard'",
             "git.exe reset --hard",
             "GIT reset --hard",
+            "git restore -p",
+            "git checkout -p HEAD~1",
+            "git restore --staged --worktree --patch a.py",
         ),
         passes=(
             "git reset --soft HEAD~1",
             "git checkout -b new",
             "git clean -n",
             "git restore --staged a",
+            "git restore --staged -p",
+            "git restore --no-staged a",
+            "git add -p",
+            "git reset -p",
+            "git log -p",
             "git status",
             "git commit -m 'git reset --hard'",
         ),
@@ -214,14 +198,5 @@ RULES: Final = (
         _passing_config,
         denies=("git -c core.sshCommand=./h fetch", "git -c diff.external=./d diff"),
         passes=("git -c user.name=me commit -m x", "git config core.hooksPath .tools/h"),
-    ),
-    Rule(
-        "git.discard-hunks",
-        "parts of uncommitted work are thrown away",
-        Group.GIT_LOSS,
-        Severity.MEDIUM,
-        _discard_hunks,
-        denies=("git restore -p", "git checkout -p HEAD~1", "git restore --staged --worktree --patch a.py"),
-        passes=("git add -p", "git restore --staged -p", "git reset -p", "git log -p"),
     ),
 )

@@ -86,23 +86,13 @@ def _remote_change(subject: Subject) -> Iterator[Hit]:
 
 def _workload(subject: Subject) -> Iterator[Hit]:
     for command in subject.acting():
-        if Operation.WORKLOAD_EXEC in command.operations or _enters_elsewhere(command):
+        if Operation.WORKLOAD_EXEC in command.operations:
             yield Hit(
                 command.id,
                 " ".join(command.argv[:4]).replace("\0", "$…")[:60],
                 "this runs a program inside a workload of a cluster",
                 "look at its logs or its description instead, where that is enough",
             )
-
-
-def _enters_elsewhere(command: Command) -> bool:
-    words = command.argv[1:]
-    if command.program in ("crictl", "ctr"):
-        return "exec" in words[:3]
-    far = any(
-        word.startswith(("tcp://", "ssh://", "--host=tcp", "--host=ssh", "-H=tcp")) for word in words[:4]
-    )
-    return command.program in ("docker", "podman") and far and "exec" in words[:5]
 
 
 _RANGE: Final = re.compile(
@@ -113,10 +103,10 @@ _LISTS: Final = ("-iL", "-iR", "-g", "--generate", "--file", "--includefile")
 
 def _sweep(subject: Subject) -> Iterator[Hit]:
     for command in subject.acting():
-        if command.program in _WHOLE_NETWORK and not {"-h", "--help"} & set(command.argv[1:]):
-            yield _sweep_hit(command, command.program)
+        if Operation.NETWORK_SCAN not in command.operations:
             continue
-        if Operation.NETWORK_SCAN not in command.operations and command.program not in _SCANNERS:
+        if command.program in _WHOLE_NETWORK:
+            yield _sweep_hit(command, command.program)
             continue
         wide = next((word for word in command.argv[1:] if _RANGE.match(word) or word.startswith(_LISTS)), "")
         if wide:
@@ -125,7 +115,6 @@ def _sweep(subject: Subject) -> Iterator[Hit]:
 
 # They know no single target.
 _WHOLE_NETWORK: Final = frozenset("arp-scan netdiscover nbtscan".split())
-_SCANNERS: Final = frozenset("fping zmap rustscan naabu".split())
 
 
 def _sweep_hit(command: Command, wide: str) -> Hit:

@@ -151,7 +151,7 @@ def _halt(subject: Subject) -> Iterator[Hit]:
             yield Hit(
                 command.id, command.program, "this stops or restarts the machine", "let the person do it"
             )
-        elif "mass-kill" in command.details or command.program == "killall5":
+        elif "mass-kill" in command.details:
             yield Hit(
                 command.id,
                 command.program,

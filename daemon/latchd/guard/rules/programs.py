@@ -32,10 +32,6 @@ def _code(subject: Subject) -> Iterator[Hit]:
                 f"the program that `{command.program[:40]}` gets is known only when it runs",
                 _INSTEAD,
             )
-    for command in subject.acting():
-        named = "unknown-option" in command.details and any("\0" in word for word in command.argv[1:])
-        if command.program in ("source", ".") and named:
-            yield Hit(command.id, "(script)", "which script is read in is known only when it runs", _INSTEAD)
     for command, fact in subject.touched(Access.EXECUTE):
         generated = any(flow.to_command == command.id for flow in subject.facts.flows)
         if fact.value == "\0" and command.program in _SHELLS and not generated:

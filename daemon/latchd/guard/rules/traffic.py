@@ -54,14 +54,11 @@ def near(fact: NetworkFact) -> bool:
 def saves_only(subject: Subject, command: Command | None) -> bool:
     """Whether all that a fetcher brings goes into files: nothing is left for its output.
 
-    Of several addresses each needs a file of its own, and an option that takes a name back (curl's
-    ``--no-remote-name``, or ``--remote-name-all`` after the address) leaves the matter open.
+    Of several addresses each needs a file of its own.
     """
     if command is None or command.grammar is not Grammar.KNOWN or "stdout-download" in command.details:
         return False
     if Operation.FETCH not in command.operations or Operation.WRITE not in command.operations:
-        return False
-    if any("remote-name" in word and word.startswith("--") and len(word) > 13 for word in command.argv):
         return False
     facts = subject.facts
     files = [fact for fact in facts.paths if fact.command_id == command.id and fact.access is Access.WRITE]

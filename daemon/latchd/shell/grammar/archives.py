@@ -6,7 +6,7 @@ from typing import Final
 
 from latch_contracts.facts import Access, Argument, Operation
 from latchd.shell.grammar.description import Context, Description, Target, unique
-from latchd.shell.grammar.options import Parsed, grammar, literal, parse, piece
+from latchd.shell.grammar.options import Parsed, below, grammar, literal, parse, piece
 from latchd.shell.grammar.program import aimed, program
 
 _TAR: Final = (
@@ -43,7 +43,7 @@ _TAR_OPTIONS: Final = grammar(_TAR)
 def _tars(parsed: Parsed, _context: Context) -> Description:
     parsed = _old_style(parsed)
     archive = tuple(w for w in parsed.values("file"))
-    places = parsed.values("directory") or (literal("."),)
+    placed, places = _placed(parsed)
     operations: list[Operation] = []
     targets: list[Target] = []
     if parsed.has("to-command", "use-compress-program", "checkpoint-action", "info-script", "rsh-command"):
@@ -61,7 +61,7 @@ def _tars(parsed: Parsed, _context: Context) -> Description:
         operations.append(Operation.READ)
         targets += aimed(Access.READ, archive)
     else:
-        inputs = [_under(parsed, word) for word in parsed.operands]
+        inputs = placed
         operations += [Operation.READ, Operation.WRITE]
         targets += aimed(Access.READ, (*inputs, *parsed.values("files-from")), recursive=True)
         targets += aimed(Access.WRITE, archive)
@@ -80,17 +80,18 @@ def _tars(parsed: Parsed, _context: Context) -> Description:
     )
 
 
-def _under(parsed: Parsed, word: Argument) -> Argument:
-    """An input relative to -C."""
-    directory = parsed.value("directory")
-    if directory is None or word.value.startswith(("/", "~")):
-        return word
-    return Argument(
-        value=f"{directory.value.rstrip('/')}/{word.value}",
-        quote=directory.quote,
-        expands=directory.expands or word.expands,
-        globs=word.globs,
-    )
+def _placed(parsed: Parsed) -> tuple[list[Argument], list[Argument]]:
+    """The operands, each below the -C ahead of it, and the directories; one -C starts from the one before."""
+    words: list[Argument] = []
+    places: list[Argument] = []
+    for given in parsed.order:
+        if given.value is None:
+            continue
+        if given.name == "directory":
+            places.append(below(places[-1], given.value) if places else given.value)
+        elif not given.name:
+            words.append(below(places[-1], given.value) if places else given.value)
+    return words, places or [literal(".")]
 
 
 def _zips(parsed: Parsed, _context: Context) -> Description:

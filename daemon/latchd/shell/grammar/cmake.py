@@ -6,10 +6,12 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Final
 
+import msgspec
+
 from latch_contracts.facts import Access, Argument, Operation
 from latchd.shell.grammar.description import Context, Description, Target
 from latchd.shell.grammar.interpreters import run_child
-from latchd.shell.grammar.options import Parsed
+from latchd.shell.grammar.options import Parsed, below
 from latchd.shell.grammar.program import aimed, program
 
 _Words = tuple[Argument, ...]
@@ -122,7 +124,20 @@ def _runs(words: _Words) -> Description:
 
 
 def _runs_there(words: _Words) -> Description:
-    return run_child([word.value for word in words[1:]])
+    """`chdir DIR COMMAND …`: what the command names lies below DIR."""
+    found = run_child([word.value for word in words[1:]])
+    if not words:
+        return found
+
+    def there(word: Argument) -> Argument:
+        return below(words[0], word)
+
+    return msgspec.structs.replace(
+        found,
+        targets=tuple(msgspec.structs.replace(target, word=there(target.word)) for target in found.targets),
+        uploads=tuple(map(there, found.uploads)),
+        saves=tuple(map(there, found.saves)),
+    )
 
 
 _TOOLS: Final[Mapping[str, Callable[[_Words], Description]]] = MappingProxyType(
@@ -177,6 +192,7 @@ PROGRAMS: Final = (
             "cmake -E tar czf a.tgz b": "read write write:a.tgz read:b/**",
             "cmake -E env A=1 rm -rf b": "execute delete delete:b/** +recursive +force +child-command >none",
             "cmake -E chdir a make": "execute +script +child-command",
+            "cmake -E chdir a rm b": "execute delete delete:a/b +child-command >none",
             "cmake -E echo x": "",
         },
     ),

@@ -33,11 +33,18 @@ _WIDE: Final = frozenset(
 )
 
 
+# The sockets by which the container runtimes of this machine are spoken to.
+_ENGINE: Final = re.compile(
+    r"(?:(?:/var)?/run(?:/user/[^/]{1,64})?|\0|.*/\.(?:docker/(?:run|desktop)|orbstack/run|rd|colima(?:/[^/]{1,64})?))"
+    r"/(?:docker\.sock|podman/podman\.sock|(?:k3s/)?containerd/containerd\.sock|crio/crio\.sock)\Z"
+)
+
+
 def _is_machine(bind: Argument, context: Context) -> bool:
     """A mount of the host as such: its root, a home with all in it, a directory of the system, its engine."""
     path = resolve(bind, context)
-    if bind.value.endswith((".sock", ".socket")):
-        return any(engine in bind.value for engine in ("docker", "containerd", "podman", "crio"))
+    if _ENGINE.match(path or bind.value):
+        return True
     return path.lower() in _WIDE or bool(path and context.home and f"{context.home}/".startswith(f"{path}/"))
 
 
@@ -68,7 +75,7 @@ def _runs(parsed: Parsed, context: Context) -> Description:
         details.append("child-command")
     targets: list[Target] = []
     for bind, readonly in binds:
-        if bind.value.endswith(".sock"):
+        if bind.value.endswith((".sock", ".socket")):
             targets.append(Target(Access.CONNECT, bind))
         elif not _is_machine(bind, context):
             targets.append(Target(Access.READ, bind, recursive=True))
@@ -81,6 +88,24 @@ def _runs(parsed: Parsed, context: Context) -> Description:
         targets=(*targets, *aimed(Access.METADATA, parsed.values("env-file"))),
         details=tuple(details),
     )
+
+
+def _far(parsed: Parsed, description: Description, _context: Context) -> Description:
+    """A program that is started in a container of another machine's engine: -H, or --url of podman."""
+    far = [word for word in parsed.values("host", "url") if not word.value.startswith(_LOCAL)]
+    enters = description.operations[:1] == (Operation.CONTAINER_RUN,) and any(
+        word.value == "exec" for word in parsed.operands[:2]
+    )
+    if not far or not enters:
+        return description
+    return msgspec.structs.replace(
+        description,
+        operations=(*description.operations, Operation.WORKLOAD_EXEC, Operation.CONNECT),
+        contacts=tuple(Contact(NetAction.CONNECT, word) for word in far),
+    )
+
+
+_LOCAL: Final = ("unix:", "npipe:", "fd:")
 
 
 def _executes_in(parsed: Parsed, _context: Context) -> Description:
@@ -157,6 +182,18 @@ tag | commit | rename | update | pause | unpause | start | restart | container s
     swarm join | service create | service update | service scale | stack deploy | context use |\
     context create : config_change
 logout : config_change
+"""
+_WORKLOADS: Final = """
+* --help : preview
+exec | tasks exec | task exec | t exec : workload_exec execute +child-command
+attach | tasks attach | task attach | t attach : workload_exec
+run | runp | create | start | tasks start | task start : container_run execute
+rm | rmp | rmi | containers rm | containers delete | container rm | tasks rm | task rm | images rm |\
+    image rm | snapshots rm | namespaces rm : delete +container-loss
+stop | stopp | tasks kill | task kill | t kill : process_kill +service-stop
+pull | images pull | image pull | images import : fetch connect
+ps | pods | images | image ls | logs | inspect* | stats | statsp | info | version | config | events |\
+    containers ls | containers list | container ls | tasks ls | task ls | tasks ps | snapshots ls :
 """
 _COMPOSE: Final = """
 down --volumes | down --rmi | rm --volumes : delete +container-loss
@@ -269,7 +306,7 @@ up | provision | reload | resume : execute fetch
 
 PROGRAMS: Final = (
     family(
-        "docker podman nerdctl buildah skopeo crane ctr crictl lima finch",
+        "docker podman nerdctl buildah skopeo crane lima finch",
         "~ H,host= c,context= l,log-level= D,debug config= connection= url= root= n,namespace= "
         "o,output= f,force format= v,volumes a,all",
         (
@@ -288,6 +325,12 @@ PROGRAMS: Final = (
                     ),
                     "docker run --mount type=bind,source=/etc,target=/e x": (
                         "container_run execute +host-mount"
+                    ),
+                    "docker run -v /tmp/docker.sock:/var/run/docker.sock x": (
+                        "container_run execute connect:/tmp/docker.sock"
+                    ),
+                    "docker run -v $X/podman/podman.sock:/s x": (
+                        "container_run execute connect:$/podman/podman.sock +host-mount"
                     ),
                     "docker run -v ~:/h x": "container_run execute +host-mount",
                     "docker run -v /data:/d x": "container_run execute read:/data/** append:/data/**",
@@ -359,6 +402,25 @@ PROGRAMS: Final = (
             "docker pull x": "fetch connect",
             "docker image prune -f": "delete",
             "docker image prune -af": "delete +container-loss",
+            "docker -H tcp://example.com:2375 exec c ls": (
+                "container_run execute workload_exec connect connect@tcp://example.com:2375 +child-command"
+            ),
+        },
+        adjust=_far,
+    ),
+    program(
+        "crictl ctr",
+        "~ address= n,namespace= r,runtime-endpoint= i,image-endpoint= t,timeout= c,config= exec-id= cwd= "
+        "user= o,output= f,force all",
+        by_verb(_WORKLOADS, UNKNOWN),
+        {
+            "crictl ps -a": "",
+            "crictl -r unix:///run/x.sock exec 1a ls": "workload_exec execute +child-command",
+            "ctr -n k8s.io tasks exec --exec-id x 1a ls": "workload_exec execute +child-command",
+            "ctr run x 1a": "container_run execute",
+            "crictl rmp -f 1a": "delete +container-loss",
+            "crictl stop 1a": "process_kill +service-stop",
+            "ctr images pull x": "fetch connect",
         },
     ),
     program(

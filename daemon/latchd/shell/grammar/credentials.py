@@ -8,7 +8,7 @@ import msgspec
 
 from latch_contracts.facts import Access, Operation
 from latchd.shell.grammar.description import UNKNOWN, Context, Description
-from latchd.shell.grammar.options import Parsed
+from latchd.shell.grammar.options import Parsed, literal
 from latchd.shell.grammar.program import acts, aimed, program
 from latchd.shell.grammar.verbs import ASKS, HARMLESS, by_verb, with_files
 
@@ -121,8 +121,13 @@ def _keygen(parsed: Parsed, _context: Context) -> Description:
         return Description(known=True, targets=aimed(Access.METADATA, parsed.values("f")))
     if parsed.has("y"):
         return Description(known=True, operations=_READ, targets=aimed(Access.READ, parsed.values("f")))
-    if parsed.has("R"):
-        return Description(known=True, operations=(Operation.CONFIG_CHANGE,))
+    if parsed.has("R"):  # takes a host out of the known ones; the old file stays beside it
+        known = parsed.values("f") or (literal("~/.ssh/known_hosts"),)
+        return Description(
+            known=True,
+            operations=(Operation.CONFIG_CHANGE, Operation.WRITE),
+            targets=aimed(Access.WRITE, known),
+        )
     return Description(
         known=True, operations=(Operation.WRITE,), targets=aimed(Access.WRITE, parsed.values("f"))
     )
@@ -229,6 +234,8 @@ PROGRAMS: Final = (
             "ssh-keygen -y -f k": "credential_read read:k",
             "ssh-keygen -t ed25519 -f k": "write write:k",
             "ssh-keygen -lf k": "metadata:k",
+            "ssh-keygen -R example.com": "config_change write write:~/.ssh/known_hosts",
+            "ssh-keygen -f k -R example.com": "config_change write write:k",
         },
     ),
     program(

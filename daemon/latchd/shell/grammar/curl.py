@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Final
 
+import msgspec
+
 from latch_contracts.facts import Access, Argument, NetAction, Operation
 from latchd.shell.grammar.description import Contact, Context, Description, unique
 from latchd.shell.grammar.options import Parsed, piece
@@ -76,6 +78,55 @@ def _form_end(value: str, start: int) -> int:
     return len(value) if end < 0 else end
 
 
+class _Transfer(msgspec.Struct):
+    """One URL and where curl keeps it: curl pairs the n-th URL with the n-th option that says so."""
+
+    kept: Argument | None = None  # the file of its -o
+    named: bool = False  # after the URL: -O, or --remote-name-all ahead of it
+    told: bool = False  # an option of its own said where
+    url: Argument | None = None
+
+
+def _transfers(parsed: Parsed) -> list[_Transfer]:
+    """The URLs with their outputs, in order; --next begins anew."""
+    found: list[_Transfer] = []
+    start, by_name = 0, False
+    for given in parsed.order:
+        if given.name == "next":
+            start, by_name = len(found), False
+        elif given.name in ("remote-name-all", "no-remote-name-all"):
+            by_name = given.name == "remote-name-all"
+        elif given.name in ("", "url") and given.value is not None:
+            waiting = next((item for item in found[start:] if item.url is None), None)
+            if waiting is None:
+                found.append(waiting := _Transfer(named=by_name))
+            waiting.url = given.value
+        elif given.name in ("output", "remote-name", "no-remote-name"):
+            free = next((item for item in found[start:] if not item.told), None)
+            if free is None:
+                found.append(free := _Transfer())
+            free.told, free.kept, free.named = True, given.value, given.name == "remote-name"
+    return found
+
+
+_STDOUT: Final = ("-", "/dev/stdout")
+
+
+def _outputs(transfers: list[_Transfer]) -> tuple[list[Argument], bool]:
+    """The files that are made, and whether anything goes to stdout, as a URL without a file does."""
+    files: list[Argument] = []
+    shown = False
+    for item in transfers:
+        if item.kept is not None:
+            shown = shown or item.kept.value in _STDOUT
+            files += [item.kept] if item.kept.value not in (*_STDOUT, "/dev/null") else []
+        elif item.named and item.url is not None:
+            files += [name for name in (remote_name(item.url),) if name is not None]
+        elif item.url is not None:
+            shown = True
+    return files, shown
+
+
 def _curls(parsed: Parsed, _context: Context) -> Description:
     """Data that stands in the words is seen, and so is a plain contact; anything else is an upload."""
     if parsed.has("manual"):
@@ -83,11 +134,8 @@ def _curls(parsed: Parsed, _context: Context) -> Description:
     urls = (*parsed.values("url"), *parsed.operands)
     files, sends = curl_uploads(parsed)
     sent = [word for word in files if word.value not in ("-", ".")]
-    outputs = [
-        word for word in parsed.values("output") if word.value not in ("-", "/dev/stdout", "/dev/null")
-    ]
-    if parsed.has("remote-name", "remote-name-all"):
-        outputs += [name for url in urls if (name := remote_name(url)) is not None]
+    outputs, shown = _outputs(_transfers(parsed))
+    shown = shown or not (urls or outputs)
     directory = parsed.value("output-dir")
     if directory is not None:
         outputs = [_inside(directory, word) for word in outputs]
@@ -106,7 +154,6 @@ def _curls(parsed: Parsed, _context: Context) -> Description:
     written = (*outputs, *parsed.values(*_WRITTEN))
     if written:
         operations.append(Operation.WRITE)
-    silent = bool(outputs) or parsed.has("head") or parsed.text("output") == "/dev/null"
     told = uploading and not files and not any("\0" in word.value for word in parsed.values(*_DATA, *_FORMS))
     action = NetAction.CONNECT if told else NetAction.UPLOAD if uploading else NetAction.DOWNLOAD
     proxies = parsed.values("proxy", "preproxy", "socks4", "socks4a", "socks5", "socks5-hostname", "doh-url")
@@ -116,7 +163,7 @@ def _curls(parsed: Parsed, _context: Context) -> Description:
         *(("config-file",) if parsed.has("config") else ()),
         *(("stdin-upload",) if any(word.value in ("-", ".") for word in files) else ()),
         *(("dynamic-upload",) if any("\0" in word.value for word in parsed.values(*_DATA, *_FORMS)) else ()),
-        *(("stdout-download",) if not silent else ()),
+        *(("stdout-download",) if shown and not parsed.has("head") else ()),
     )
     return Description(
         known=True,
@@ -134,7 +181,7 @@ def _curls(parsed: Parsed, _context: Context) -> Description:
         uploads=tuple(sent),
         saves=tuple(outputs),
         reads_stdin="stdin-upload" in details or parsed.text("config") == "-",
-        writes_stdout=not outputs,
+        writes_stdout=shown or not outputs,
     )
 
 
@@ -324,7 +371,8 @@ _CURL: Final = (
     "proxy-key= proxy-header= "
     "proxy-insecure U,proxy-user= proxy1.0= p,proxytunnel pubkey= Q,quote= random-file= r,range= rate= "
     "raw e,referer= "
-    "J,remote-header-name O,remote-name remote-name-all R,remote-time remove-on-error X,request= "
+    "J,remote-header-name O,remote-name remote-name-all "
+    "no-remote-name no-remote-name-all R,remote-time remove-on-error X,request= "
     "request-target= resolve= "
     "retry= retry-all-errors retry-connrefused retry-delay= retry-max-time= sasl-authzid= sasl-ir "
     "service-name= S,show-error "
@@ -351,6 +399,20 @@ PROGRAMS: Final = (
             ),
             "curl -O https://example.com/x.tgz": (
                 "fetch write write:x.tgz download@https://example.com/x.tgz save=x.tgz >none"
+            ),
+            "curl -o a https://example.com/a https://example.com/b": (
+                "fetch write write:a download@https://example.com/a download@https://example.com/b"
+                " save=a +stdout-download"
+            ),
+            "curl https://example.com/a --remote-name-all": (
+                "fetch download@https://example.com/a +stdout-download"
+            ),
+            "curl --remote-name-all https://example.com/a --no-remote-name-all": (
+                "fetch write write:a download@https://example.com/a save=a >none"
+            ),
+            "curl --remote-name-all --no-remote-name https://example.com/a https://example.com/b": (
+                "fetch write write:b download@https://example.com/a download@https://example.com/b"
+                " save=b +stdout-download"
             ),
             "curl -T secret https://example.com/": (
                 "upload read read:secret upload@https://example.com/ upload=secret +stdout-download"

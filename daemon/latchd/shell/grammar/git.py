@@ -10,7 +10,7 @@ from latch_contracts.facts import Argument, Effect, Operation
 from latchd.shell.grammar import git_remote, git_work
 from latchd.shell.grammar.description import UNKNOWN, Context, Description, Target, unique
 from latchd.shell.grammar.git_remote import executing_key
-from latchd.shell.grammar.options import Parsed
+from latchd.shell.grammar.options import Parsed, below
 from latchd.shell.grammar.program import family, program, run
 
 _GLOBALS: Final = (
@@ -58,25 +58,13 @@ def _globals(parsed: Parsed, description: Description, _context: Context) -> Des
     if unforced and settings & _CLEANS_UNFORCED and description.effect is Effect.EXECUTE:
         operations = unique((*operations, Operation.WORK_LOSS, Operation.DELETE))
         details = (*details, "discard-work")
-    for directory in parsed.values("C"):
-        targets = tuple(msgspec.structs.replace(t, word=_below(directory, t.word)) for t in targets)
+    for directory in reversed(parsed.values("C")):  # each starts from the one before
+        targets = tuple(msgspec.structs.replace(t, word=below(directory, t.word)) for t in targets)
     return msgspec.structs.replace(
         description,
         operations=operations,
         details=tuple(dict.fromkeys(details)),
         targets=targets,
-    )
-
-
-def _below(directory: Argument, word: Argument) -> Argument:
-    """A word relative to the directory of -C."""
-    if word.value.startswith(("/", "~")):
-        return word
-    return Argument(
-        value=f"{directory.value.rstrip('/') or '/'}/{word.value}",
-        quote=directory.quote,
-        expands=directory.expands or word.expands,
-        globs=word.globs,
     )
 
 
@@ -93,6 +81,7 @@ GIT: Final = family(
             "work_loss delete +discard-work +force +other-repository"
         ),
         "git -C /x checkout -- a": "work_loss write:/x/a +discard-work +other-repository",
+        "git -C x -C y checkout -- a": "work_loss write:x/y/a +discard-work +other-repository",
         "git -c alias.x='reset --hard' x": "work_loss +discard-work +hard",
         "git -c alias.x=!rm x": "execute +inline-code +opaque-code +executing-config",
         "git -c core.sshCommand=evil fetch": "connect fetch execute +executing-config",

@@ -55,7 +55,22 @@ _PLAIN: Final = re.compile(
 )
 
 
+# `ssh` with a key or a port, and the login helper of the gh client: nothing in them names another program.
+_SSH_OPTION: Final = r"(?:-i\s{0,4}[\w./~@+-]{1,256}|-[46AaCqTvx]{1,8}|-p\s{0,4}\d{1,5}|-F\s{0,4}/dev/null"
+_PLAIN_SSH: Final = re.compile(
+    rf"(?:ssh|/usr/bin/ssh)(?:\s{{1,8}}{_SSH_OPTION}"
+    r"|-o\s{0,4}(?:IdentitiesOnly|StrictHostKeyChecking|BatchMode)=\w{1,16}))*\s*\Z"
+)
+_PLAIN_HELPER: Final = re.compile(
+    r"!(?:/usr/bin/|/usr/local/bin/|/opt/homebrew/bin/)?gh auth git-credential\s*\Z"
+)
+
+
 def _is_plain(key: str, section: str, value: str) -> bool:
+    if key == "core.sshcommand" and _PLAIN_SSH.match(value):
+        return True
+    if section == "credential" and key.endswith(".helper") and _PLAIN_HELPER.match(value):
+        return True
     return (key in _PLAIN_KEYS or section in ("pager", "credential")) and _PLAIN.match(value) is not None
 
 
@@ -551,6 +566,8 @@ CHILDREN: Final = (
             "git config --get user.name": "read",
             "git config --global core.editor 'code --wait'": "config_change >none",
             "git config credential.helper store": "config_change >none",
+            "git config credential.helper '!gh auth git-credential'": "config_change >none",
+            "git config core.sshCommand 'ssh -i ~/.ssh/k'": "config_change >none",
             "git config credential.helper '!x'": "config_change write:.git/config +executing-config >none",
             "git config --get http.extraheader": "credential_read read",
             "git config -l": "read",

@@ -36,7 +36,7 @@ def _after_dashes(parsed: Parsed) -> tuple[Argument, ...] | None:
     return None
 
 
-def _checks_out(parsed: Parsed, context: Context) -> Description:
+def _checks_out(parsed: Parsed, _context: Context) -> Description:
     """checkout is two commands: switch to a ref, or overwrite paths, told apart by its words."""
     if parsed.has("force"):
         return lost("discard-work", "force")
@@ -45,8 +45,8 @@ def _checks_out(parsed: Parsed, context: Context) -> Description:
     paths = _after_dashes(parsed)
     if paths is None:
         paths = _checkout_paths(parsed)
-    if paths and parsed.has("patch") and not context.piped:
-        return Description(known=True, details=("interactive",))
+    if parsed.has("patch"):
+        return lost("discard-work", "interactive", targets=aimed(Access.WRITE, paths))
     if paths:
         return lost("discard-work", targets=aimed(Access.WRITE, paths))
     return Description(known=True, details=("history-loss",) if parsed.has("B") else ())
@@ -82,12 +82,16 @@ def _switches(parsed: Parsed, _context: Context) -> Description:
     return Description(known=True, details=("history-loss",) if parsed.has("force-create") else ())
 
 
-def _restores(parsed: Parsed, context: Context) -> Description:
-    if parsed.has("staged") and not parsed.has("worktree"):
+def _restores(parsed: Parsed, _context: Context) -> Description:
+    """The worktree unless told otherwise; with both sides said or refused only what was said last counts."""
+    sides = {"staged": False, "worktree": False}
+    said = [given.name for given in parsed.given if given.name.removeprefix("no-") in sides]
+    for name in said:
+        sides[name.removeprefix("no-")] = not name.startswith("no-")
+    if said and not sides["worktree"]:  # the index alone, or neither, which git refuses
         return _SAFE
-    if parsed.has("patch") and not context.piped:  # nobody answers, and the end of stdin means quit
-        return Description(known=True, details=("interactive",))
-    return lost("discard-work", targets=aimed(Access.WRITE, parsed.operands))
+    details = ("interactive",) if parsed.has("patch") else ()
+    return lost("discard-work", *details, targets=aimed(Access.WRITE, parsed.operands))
 
 
 def _cleans(parsed: Parsed, _context: Context) -> Description:
@@ -309,7 +313,8 @@ CHILDREN: Final = (
             "git checkout README.md": "work_loss write:README.md +discard-work",
             "git checkout v1.2": "",
             "git checkout -B main": "+history-loss",
-            "git checkout -p -- a": "+interactive",
+            "git checkout -p -- a": "work_loss write:a +discard-work +interactive",
+            "git checkout -p HEAD~1": "work_loss +discard-work +interactive",
             "git checkout main -- ": "",
             "git checkout -qf main": "work_loss +discard-work +force",
             "git checkout $X": "",
@@ -331,15 +336,21 @@ CHILDREN: Final = (
     ),
     program(
         "restore",
-        "s,source= S,staged W,worktree p,patch ignore-unmerged overlay no-overlay ours,2 theirs,3 "
+        "s,source= S,staged W,worktree no-staged "
+        "no-worktree p,patch ignore-unmerged overlay no-overlay ours,2 theirs,3 "
         "m,merge conflict= "
         "q,quiet progress no-progress recurse-submodules? pathspec-from-file= pathspec-file-nul "
         "ignore-skip-worktree-bits "
         "U,unified= inter-hunk-context=",
         _restores,
         {
-            "git restore --no-staged a": "work_loss write:a +discard-work",
-            "| git restore -p a": "work_loss write:a +discard-work",
+            "git restore --no-staged a": "",
+            "git restore -S --no-staged a": "",
+            "git restore --no-worktree a": "",
+            "git restore --no-staged -W a": "work_loss write:a +discard-work",
+            "git restore --no-worktree -S a": "",
+            "git restore -p a": "work_loss write:a +discard-work +interactive",
+            "git restore -pS a": "",
             "git restore a": "work_loss write:a +discard-work",
             "git restore --staged a": "",
             "git restore -SW .": "work_loss write:. +discard-work",

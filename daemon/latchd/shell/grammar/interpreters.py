@@ -289,7 +289,7 @@ PROGRAMS: Final = (
     ),
     program(
         "perl",
-        "a c s S t T u U w W X f l? 0? C? d? D? E= e= F= i? I= m= M= n p V? x? v",
+        "a c s S t T u U w W X f l% 0% C% d? D? E= e= F= i? I= m= M= n p V? x? v",
         interpreter("perl", "e E", check="c"),
         {
             "perl a.pl": "execute execute:a.pl +script",
@@ -298,6 +298,10 @@ PROGRAMS: Final = (
             "perl -e 'chmod 0777, \"a\"'": "execute permission_change metadata:a +inline-code",
             "perl -pi -e 's/a/b/' f": "execute read write read:f write:f +inline-code +in-place",
             "perl -ne print f": "execute read read:f +inline-code",
+            "perl -l40pe0 f": "execute read read:f +inline-code",
+            "perl -0777ne 'unlink \"a\"' f": "execute delete read delete:a read:f +inline-code",
+            "perl -CSne print f": "execute read read:f +inline-code",
+            "perl -pie print f": "execute execute:print +script",
             'perl -e \'system("rm", "-rf", "/x")\'': (
                 "execute delete delete:/x/** +inline-code +recursive +force +child-command"
             ),
@@ -313,7 +317,7 @@ PROGRAMS: Final = (
     ),
     program(
         "ruby irb jruby",
-        "a c l n p s S w W? 0? C= d E= e= F= i? I= K? r= T? U v x? X= y disable= enable= encoding= "
+        "a c l n p s S w W? 0% C= d E= e= F= i? I= K? r= T? U v x? X= y disable= enable= encoding= "
         "external-encoding= "
         "internal-encoding= jit yjit verbose",
         interpreter("ruby", "e", check="c"),
@@ -377,9 +381,13 @@ PROGRAMS: Final = (
     ),
     program(
         ". source",
-        "",
+        "p=",
         lambda parsed, context: merge(*map(runs_script, parsed.operands[:1])),
-        {"source a.sh": "execute execute:a.sh +script", ". ./env": "execute execute:./env +script"},
+        {
+            "source a.sh": "execute execute:a.sh +script",
+            ". ./env": "execute execute:./env +script",
+            "source -p d a.sh": "execute execute:a.sh +script",
+        },
         style=Style.LEADING,
         previews="",
     ),

@@ -1,15 +1,17 @@
 """Option grammars as one line of text, and the parser that reads words by them.
 
-A grammar lists options separated by blanks, the spellings of one option joined by commas, the first
-long one (else the first) being its name: ``"r,R,recursive f,force t,target-directory= color?"``.
-``=`` takes a value, ``?`` one only if attached, ``!`` one after which only operands follow. ``#`` accepts
-``-NUMBER``, ``~`` takes any other option for a flag (for programs whose flags change nothing that
-matters). A word that is not known before it runs is an operand.
+A grammar lists options separated by blanks, the spellings of one option joined by commas, the first long
+one (else the first) being its name: ``"r,R,recursive f,force t,target-directory= color?"``. ``=`` takes a
+value, ``?`` one only if attached, ``!`` one after which only operands follow, ``%`` digits that are
+attached, with more letters behind them (perl's ``-l40pe``; its ``-C`` knows letters too). ``#`` accepts
+``-NUMBER``, ``~`` takes any other option for a flag (for programs whose flags change nothing that matters).
+A word that is not known before it runs is an operand.
 """
 
 from __future__ import annotations
 
 import enum
+import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -30,6 +32,7 @@ class Arity(enum.Enum):
     FLAG = "flag"
     VALUE = "value"
     OPTIONAL = "optional"
+    DIGITS = "digits"
     LAST = "last"  # takes a value, and all words after it are operands: python -c CODE
 
 
@@ -56,13 +59,18 @@ class Given(msgspec.Struct, frozen=True):
 
 
 class Parsed(msgspec.Struct, frozen=True):
-    """What the words were. ``early`` = names given ahead of the first operand."""
+    """What the words were. ``early`` = names given ahead of the first operand.
+
+    ``order`` is for programs whose options count from where they stand: what an option's ``--no-`` form
+    took back is still in it.
+    """
 
     given: tuple[Given, ...]
     operands: tuple[Argument, ...]
     unknown: bool
     early: frozenset[str]
     words: tuple[Argument, ...]
+    order: tuple[Given, ...] = ()  # options and operands as they came; an operand has no name
 
     def has(self, *names: str) -> bool:
         return any(option.name in names for option in self.given)
@@ -80,7 +88,8 @@ class Parsed(msgspec.Struct, frozen=True):
         return found.value if found is not None else ""
 
 
-_ARITIES: Final = {"=": Arity.VALUE, "?": Arity.OPTIONAL, "!": Arity.LAST}
+_DIGITS: Final = (re.compile(r"[0-9]*"), re.compile(r"[0-9IOEioADSLa]*"))
+_ARITIES: Final = {"=": Arity.VALUE, "?": Arity.OPTIONAL, "!": Arity.LAST, "%": Arity.DIGITS}
 
 
 def grammar(text: str, style: Style = Style.PERMUTE, *, abbreviates: bool = True) -> Options:
@@ -91,7 +100,7 @@ def grammar(text: str, style: Style = Style.PERMUTE, *, abbreviates: bool = True
         if entry in ("#", "~"):
             continue
         arity = _ARITIES.get(entry[-1], Arity.FLAG)
-        names = entry.rstrip("=?!").split(",")
+        names = entry.rstrip("=?!%").split(",")
         title = next((name for name in names if len(name) > 1), names[0])
         for name in names:
             if name in spellings:
@@ -105,6 +114,18 @@ def piece(word: Argument, start: int, stop: int | None = None) -> Argument:
     value = word.value[start:stop]
     expands = word.expands and ("\0" in value or "\0" not in word.value)
     return Argument(value=value, quote=word.quote, expands=expands, globs=word.globs)
+
+
+def below(directory: Argument, word: Argument) -> Argument:
+    """A word that is relative to a directory which another word names."""
+    if word.value.startswith(("/", "~")) or directory.value == "":
+        return word
+    return Argument(
+        value=f"{directory.value.rstrip('/')}/{word.value}",
+        quote=directory.quote,
+        expands=directory.expands or word.expands,
+        globs=word.globs,
+    )
 
 
 def literal(value: str) -> Argument:
@@ -123,6 +144,7 @@ def parse(options: Options, words: Sequence[Argument]) -> Parsed:
         reader.unknown,
         frozenset(reader.early),
         tuple(words),
+        tuple(reader.order),
     )
 
 
@@ -135,6 +157,7 @@ class _Reader:
         self.at = 0
         self.given: list[Given] = []
         self.operands: list[Argument] = []
+        self.order: list[Given] = []
         self.early: set[str] = set()
         self.unknown = False
 
@@ -145,7 +168,7 @@ class _Reader:
         if value == "--" and not word.expands:
             self._end()
         elif len(value) < 2 or value[0] != "-" or value[1] == "\0":
-            self.operands.append(word)
+            self._operand(word)
             self.unknown = self.unknown or value[:2] == "-\0"
             if self.options.style is Style.LEADING:
                 self._end()
@@ -189,12 +212,19 @@ class _Reader:
 
     def _cluster(self, word: Argument) -> None:
         value = word.value
+        skip = 0
         for place in range(1, len(value)):
+            if place < skip:
+                continue
             option = self.options.spellings.get(value[place])
             if option is None:
                 self.unknown = self.unknown or not self.options.lenient
             elif option.arity is Arity.FLAG:
                 self._take(option.name, None)
+            elif option.arity is Arity.DIGITS:
+                match = _DIGITS[value[place] == "C"].match(value, place + 1)
+                skip = match.end() if match else place + 1
+                self._take(option.name, piece(word, place + 1, skip))
             else:
                 attached = place + 1 < len(value)
                 if attached:
@@ -206,8 +236,13 @@ class _Reader:
                 return
 
     def _end(self) -> None:
-        self.operands += self.words[self.at :]
+        for word in self.words[self.at :]:
+            self._operand(word)
         self.at = len(self.words)
+
+    def _operand(self, word: Argument) -> None:
+        self.operands.append(word)
+        self.order.append(Given("", word))
 
     def _next(self) -> Argument | None:
         if self.at >= len(self.words):
@@ -218,5 +253,6 @@ class _Reader:
 
     def _take(self, name: str, value: Argument | None) -> None:
         self.given.append(Given(name, value))
+        self.order.append(Given(name, value))
         if not self.operands:
             self.early.add(name)

@@ -8,7 +8,7 @@ import msgspec
 
 from latch_contracts.facts import Access, NetAction, Operation
 from latchd.shell.grammar.description import UNKNOWN, Contact, Context, Description
-from latchd.shell.grammar.options import Parsed, Style
+from latchd.shell.grammar.options import Parsed, Style, below
 from latchd.shell.grammar.program import aimed, executes, neutral, program
 from latchd.shell.grammar.verbs import HARMLESS, RUNS, by_verb, with_files
 
@@ -206,10 +206,13 @@ def _makes(parsed: Parsed, _context: Context) -> Description:
     """make runs what the makefile says; -n only shows, -p prints variables, the environment among them."""
     if parsed.has("print-data-base"):
         return Description(known=True, operations=(Operation.ENVIRONMENT_READ,))
+    files = parsed.values("file", "justfile", "taskfile")
+    for directory in reversed(parsed.values("directory")):  # each starts from the one before
+        files = tuple(below(directory, word) for word in files)
     return Description(
         known=True,
         operations=(Operation.EXECUTE,),  # even -n runs $(shell …) and + lines
-        targets=aimed(Access.EXECUTE, parsed.values("file", "justfile", "taskfile")),
+        targets=aimed(Access.EXECUTE, files),
         details=("script",),
     )
 
@@ -473,6 +476,7 @@ list | help | sln list :
         {
             "make -j4 all": "execute +script",
             "make -n": "execute +script",
+            "make -C x -f y.mk": "execute execute:x/y.mk +script",
             "make -pn": "environment_read",
             "just x": "execute +script",
         },

@@ -26,10 +26,27 @@ def _resolves(parsed: Parsed, _context: Context) -> Description:
 
 
 def _pings(parsed: Parsed, _context: Context) -> Description:
+    if parsed.has("g", "generate"):  # fping: every address of a range
+        return Description(
+            known=True,
+            operations=(Operation.NETWORK_SCAN, Operation.CONNECT),
+            contacts=tuple(
+                Contact(NetAction.SCAN, word) for word in (*parsed.values("g", "generate"), *parsed.operands)
+            ),
+        )
     return Description(
         known=True,
         operations=(Operation.CONNECT,),
         contacts=tuple(Contact(NetAction.CONNECT, word) for word in parsed.operands[:1]),
+    )
+
+
+def _sweeps(parsed: Parsed, _context: Context) -> Description:
+    """Whoever answers on the local network."""
+    return Description(
+        known=True,
+        operations=(Operation.NETWORK_SCAN, Operation.CONNECT),
+        contacts=tuple(Contact(NetAction.SCAN, word) for word in (*parsed.values("range"), *parsed.operands)),
     )
 
 
@@ -133,13 +150,36 @@ PROGRAMS: Final = (
         style=Style.PERMUTE,
     ),
     program(
-        "ping ping6 fping hping3 traceroute traceroute6 tracepath mtr arping nping tcptraceroute",
+        "ping ping6 hping3 traceroute traceroute6 tracepath mtr arping nping tcptraceroute",
         "~ c= i= I= l= m= M= p= Q= s= S= t= T= w= W= f= q= g= z= N= P= F= d=",
         _pings,
         {
             "ping -c 3 example.com": "connect connect@example.com",
             "traceroute example.com": "connect connect@example.com",
         },
+    ),
+    program(
+        "fping",
+        "~ g,generate c,count= C,vcount= f,file= H,ttl= i,interval= I,iface= S,src= O,tos= p,period= "
+        "r,retry= t,timeout= B,backoff= b,size= x,reachable= k,fwmark=",
+        _pings,
+        {
+            "fping example.com": "connect connect@example.com",
+            "fping -ag 10.0.0.0/24": "network_scan connect scan@10.0.0.0/24",
+            "fping -g 10.0.0.1 10.0.0.9": "network_scan connect scan@10.0.0.1 scan@10.0.0.9",
+        },
+    ),
+    program(
+        "arp-scan netdiscover nbtscan",
+        "~ I,interface= i= r,range= f,file= t,timeout= p l,localnet",
+        _sweeps,
+        {
+            "arp-scan --localnet": "network_scan connect",
+            "netdiscover -r 10.0.0.0/24": "network_scan connect scan@10.0.0.0/24",
+            "nbtscan 10.0.0.0/24": "network_scan connect scan@10.0.0.0/24",
+            "arp-scan --help": "preview",
+        },
+        previews="help version h",
     ),
     program(
         "nmap masscan zmap naabu rustscan nikto nuclei gobuster ffuf dirb hydra sqlmap amass subfinder",
@@ -196,7 +236,7 @@ PROGRAMS: Final = (
         },
     ),
     program(
-        "netstat ss tcpdump tshark wireshark iftop nethogs arp-scan ipcalc hostnamectl iw",
+        "netstat ss tcpdump tshark wireshark iftop nethogs ipcalc hostnamectl iw",
         "~ i= w= r= c= s= f=",
         neutral,
         {"ss -tlnp": "", "netstat -an": ""},

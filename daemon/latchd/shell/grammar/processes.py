@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
+import msgspec
+
 from latch_contracts.facts import Access, Operation
-from latchd.shell.grammar.description import Context, Description
+from latchd.shell.grammar.description import PREVIEW, Context, Description
 from latchd.shell.grammar.options import Parsed, Style, literal
 from latchd.shell.grammar.program import acts, aimed, executes, flags, neutral, program
 from latchd.shell.grammar.verbs import HARMLESS, by_verb
@@ -102,6 +104,13 @@ def _init(parsed: Parsed, _context: Context) -> Description:
     )
 
 
+def _kills_all(parsed: Parsed, _context: Context) -> Description:
+    """killall5: every process but its own session's."""
+    if parsed.text("#") == "0":
+        return Description(known=True, details=("probe",))
+    return Description(known=True, operations=_KILL, details=("mass-kill",))
+
+
 def _lsof(parsed: Parsed, _context: Context) -> Description:
     return Description(known=True, targets=aimed(Access.METADATA, parsed.operands))
 
@@ -126,6 +135,17 @@ def _wraps(parsed: Parsed, context: Context) -> Description:
     """A wrapper seen without its child being taken out: it runs something."""
     base = executes(parsed, context)
     return Description(known=True, operations=base.operations, details=("child-command",))
+
+
+def _parallels(parsed: Parsed, context: Context) -> Description:
+    """parallel: a dry run prints the commands, and still computes what stands in `{= … =}`."""
+    computes = any("{=" in word.value for word in parsed.words)
+    given = [word.value for word in parsed.words]
+    first = next((at for at, word in enumerate(given) if word.startswith(":::")), len(given))
+    if not computes and {"--dry-run", "--dryrun"} & set(given[:first]):
+        return PREVIEW
+    found = _wraps(parsed, context)
+    return msgspec.structs.replace(found, details=("opaque-code", *found.details)) if computes else found
 
 
 _SYSTEMCTL: Final = """
@@ -176,7 +196,7 @@ PROGRAMS: Final = (
         style=Style.LEADING,
     ),
     program(
-        "pkill killall killall5 skill xkill",
+        "pkill killall skill xkill",
         "# ~ s,signal= u,uid,euid= U= g= G= P= t= l,list n o",
         _kills_by_name,
         {
@@ -186,17 +206,38 @@ PROGRAMS: Final = (
             "killall -l": "+probe",
         },
     ),
+    program(
+        "killall5",
+        "# ~ o=",
+        _kills_all,
+        {
+            "killall5 -9": "process_kill +mass-kill",
+            "killall5": "process_kill +mass-kill",
+            "killall5 -0": "+probe",
+        },
+    ),
     program("lsof", "~ p= i? u= c= d= a t", _lsof, {"lsof -i :80": "metadata::80", "lsof a": "metadata:a"}),
     program("fuser", "~ k,kill n= s", _fuser, {"fuser -k 80/tcp": "process_kill metadata:80/tcp"}),
     program(
         "nice renice ionice chrt taskset nohup setsid time gtime timeout gtimeout stdbuf unbuffer "
-        "flock watch xargs gxargs parallel "
+        "flock watch xargs gxargs "
         "entr strace ltrace gdb lldb valgrind perf caffeinate setarch faketime firejail bwrap unshare "
         "busybox toybox exec "
         "systemd-inhibit dbus-run-session cpulimit chronic ts retry run-one",
         "~",
         _wraps,
         {"nohup make": "execute +child-command", "timeout 5 make": "execute +child-command"},
+        style=Style.LEADING,
+    ),
+    program(
+        "parallel",
+        "~ dry-run,dryrun",
+        _parallels,
+        {
+            "parallel echo ::: a": "execute +child-command",
+            "parallel --dry-run rm {1} ::: a": "preview",
+            "parallel --dry-run 'rm {= $_++ =}' ::: a": "execute +opaque-code +child-command",
+        },
         style=Style.LEADING,
     ),
     program(

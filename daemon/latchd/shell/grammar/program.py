@@ -50,7 +50,7 @@ def program(
 ) -> Program:
     """An entry from its short forms. ``help`` and ``version`` are added to the options unless there."""
     wanted = frozenset(previews.split())
-    known = {spelling for entry in options.split() for spelling in entry.rstrip("=?!").split(",")}
+    known = {spelling for entry in options.split() for spelling in entry.rstrip("=?!%").split(",")}
     text = " ".join([options, *sorted(wanted & _USUAL - known)])
     return Program(
         tuple(names.split()), grammar(text, style, abbreviates=abbreviates), judge, examples, wanted

@@ -333,7 +333,20 @@ _RSYNC: Final = (
 
 PROGRAMS: Final = (
     program(
-        "ssh autossh dbclient slogin",
+        "autossh",
+        _SSH.replace(" M ", " M= "),
+        _ssh,
+        {
+            "autossh -M 0 -f -N -R 2222:localhost:22 me@example.com": (
+                "connect tunnel connect@me@example.com +tunnel <stdin"
+            ),
+            "autossh -V": "preview",
+        },
+        style=Style.LEADING,
+        previews="",
+    ),
+    program(
+        "ssh dbclient slogin",
         _SSH,
         _ssh,
         {
