@@ -41,7 +41,8 @@ class VerdictRecord(_Record, frozen=True, kw_only=True, omit_defaults=True, tag=
     probe: bool = False
     note: str = ""  # why no row was opened, or what else a person should know
     latency_us: int = 0
-    policy: str = ""  # 16 hex fingerprint of the policy that judged
+    policy: str = ""  # 16 hex fingerprint of all that a pending call is bound to
+    rules: str = ""  # 16 hex fingerprint of the rules that were asked
     code: str = ""  # lets this very call pass once; told to a reader who asks for it, never stored
 
 

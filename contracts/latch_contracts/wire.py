@@ -78,6 +78,7 @@ class Status(msgspec.Struct, frozen=True, array_like=True, tag="status"):
     profile: str
     policy: str
     counters: dict[str, int]
+    rules: str = ""  # 16 hex fingerprint of the person's rules, as records name it where no project adds any
 
 
 class Watch(msgspec.Struct, frozen=True, array_like=True, tag="watch"):

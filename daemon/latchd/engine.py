@@ -62,6 +62,7 @@ from latchd.store.store import Bounds, Store
 from latchd.text.detection import NOTHING, Noticed, detect
 from latchd.unjudged import Answer, Unjudged
 from latchd.upkeep import Upkeep
+from latchd.whereabouts import Whereabouts
 from latchd.windows import Instant
 
 _UNRECORDABLE = Verdict(
@@ -110,6 +111,7 @@ class Engine:
         self._log = Logbook(store, clock)
         self._upkeep = Upkeep(store, self._log, clock)
         self._guesses = Guesses()
+        self._whereabouts = Whereabouts()
         self.counters = self._log.counters
         self.degraded = self._log.degraded
         self.adopt(policy, rules)
@@ -225,6 +227,7 @@ class Engine:
             return Handled(_reply(connector.render(event.event, verdict, version)), told)
         if any(isinstance(record, VerdictRecord) and record.state is State.PENDING for record in records):
             self._upkeep.opened(self._now())
+            self._whereabouts.proposed(identity.session, identity.call, event.cwd)
         self.counters[f"verdict_{verdict.action.value}"] += 1
         return Handled(_reply(connector.render(event.event, verdict, version)), told + records)
 
@@ -247,12 +250,19 @@ class Engine:
         try:
             told = self._log.catch_up()
             noticed = self._noticed(event)
+            own = self._own_of(event, identity)
             return told + self._results.settle(
-                connector.contract, event, identity, version, self._now(), noticed
+                connector.contract, event, identity, version, self._now(), noticed, own
             )
         except StoreError as error:
             self._log.dropped(event, identity, error)
             return told
+
+    def _own_of(self, event: HookEvent, identity: Identity) -> bytes:
+        """What the project of a result's call adds to policy and rules now."""
+        if event.event.kind not in (Kind.RESULT, Kind.DENIAL):
+            return b""
+        return self._judge.own_at(self._whereabouts.take(identity.session, identity.call, event.cwd))
 
     def allow(self, request: Allow) -> Leave:
         """Let the refused call of a code pass once. Never raises for anything a peer or the store can do."""

@@ -37,12 +37,16 @@ class Judged(msgspec.Struct, frozen=True):
     """A verdict and what it stands on.
 
     ``operations`` is the mask of what the facts say is done, ``projection`` the chain steps it is.
+    ``rules`` is the fingerprint of the rules that were asked, ``own`` what the project adds to the person's
+    policy and rules (see :class:`latchd.projects.InForce`).
     """
 
     verdict: Verdict
     facts: ActionFacts
     operations: int
     projection: Projection = Projection()
+    rules: bytes = b""
+    own: bytes = b""
 
 
 class Judge:
@@ -105,7 +109,7 @@ class Judge:
         except PolicyError as error:
             why = f"the project's policy can't be used: {error}"
             verdict = floor_verdict("project-policy", why, self._policy)
-            return Judged(verdict, facts, operations)
+            return Judged(verdict, facts, operations, own=_unusable(error))
         policy, rules = force.policy, force.rules
         files = dict(disk.views(probe_list(call, facts, policy.write_roots)))
         if contract.level is Level.PAIRED:
@@ -114,7 +118,19 @@ class Judge:
         verdict, projection = with_scripts(verdict, project(facts), event, facts, policy, lifted, rules)
         if not contract.native_ask:
             verdict = without_ask(verdict, policy.ask_fallback)
-        return Judged(verdict, facts, operations, projection)
+        return Judged(verdict, facts, operations, projection, rules.fingerprint, force.own)
+
+    def own_at(self, cwd: str) -> bytes:
+        """What the project of this directory adds now, as ``Judged.own`` of a proposal there. Never raises."""
+        try:
+            return disk.asked(cwd or "/", lambda: self._projects.at(cwd)).own
+        except (PolicyError, Unanswered) as error:
+            return _unusable(error)
+
+
+def _unusable(error: Exception) -> bytes:
+    """What stands for a project's own policy that can't be used: a mended one is another."""
+    return digest([type(error).__name__, str(error)])
 
 
 def floor_verdict(name: str, why: str, policy: Policy) -> Verdict:
@@ -147,8 +163,12 @@ class Bindings:
         self._rules = rules_for(policy, rules).fingerprint
         self._known: dict[tuple[str, int, str], bytes] = {}
 
-    def of(self, contract: Contract, version: str) -> bytes:
-        """32 bytes over policy, rules, contract and the agent's version (where the contract knows it)."""
+    def of(self, contract: Contract, version: str, own: bytes = b"") -> bytes:
+        """32 bytes over policy, rules, contract and the agent's version (where the contract knows it).
+
+        ``own`` is what a project adds: a call is bound to it too. What a session has proven is not, for a
+        project takes nothing away from what chains are made of.
+        """
         compatibility = contract.compatibility(version)
         told = version if compatibility is Compatibility.KNOWN else compatibility.value
         key = (contract.contract_id, contract.revision, told)
@@ -156,7 +176,7 @@ class Bindings:
             if len(self._known) >= _VERSIONS:
                 self._known.clear()
             self._known[key] = digest([self._policy, self._rules, contract.fingerprint_source(), told])
-        return self._known[key]
+        return digest([self._known[key], own]) if own else self._known[key]
 
 
 def _remembered(

@@ -15,7 +15,8 @@ from typing import Final
 
 import msgspec
 
-from latchd.policy import MAX_CONFIG_BYTES, Policy, PolicyError, tighten
+from latch_contracts.canonical import digest
+from latchd.policy import MAX_CONFIG_BYTES, Policy, PolicyError, fingerprint, tighten
 from latchd.rules.bundled import released
 from latchd.rules.generation import Generation
 from latchd.rules.pack import PackError
@@ -28,10 +29,14 @@ _KEPT: Final = 256  # project files remembered; more than anyone works in betwee
 
 
 class InForce(msgspec.Struct, frozen=True):
-    """What a call in some directory is judged by."""
+    """What a call in some directory is judged by.
+
+    ``own`` tells what the project adds from anything else it could add; empty where it adds nothing.
+    """
 
     policy: Policy
     rules: Generation
+    own: bytes = b""
 
 
 class Projects:
@@ -48,7 +53,10 @@ class Projects:
 
     def at(self, cwd: str) -> InForce:
         """Raises PolicyError, naming the file, when a file of the project's can't be used."""
-        return InForce(self.policy_at(cwd), self.rules_at(cwd))
+        policy, rules = self.policy_at(cwd), self.rules_at(cwd)
+        if policy is self._policy and rules is self._rules:
+            return InForce(policy, rules)
+        return InForce(policy, rules, digest([fingerprint(policy), rules.fingerprint]))
 
     def rules_at(self, cwd: str) -> Generation:
         """The person's rules with the project's on top. Raises PolicyError."""

@@ -74,6 +74,7 @@ class Proposals:
         )
         fingerprint = self._keys.content(event.fingerprint)
         policy = self._bindings.of(contract, version)
+        binding = self._bindings.of(contract, version, judged.own)
         verdict = judged.verdict
         denial: DenialRow | None = None
         records: list[Record] = []
@@ -133,7 +134,8 @@ class Proposals:
                         *(f"allowed by the person, record {refusal.grant_seq}" for refusal in leave),
                     ),
                     latency_us=latency_us,
-                    policy=shown(policy),
+                    policy=shown(binding),
+                    rules=shown(judged.rules),
                 )
                 records.append(self._store.append_record(record, identity.name))
                 seq = records[0].seq
@@ -157,7 +159,7 @@ class Proposals:
                             state=state,
                             fingerprint=fingerprint,
                             input=self._keys.content(call.input_digest),
-                            policy=policy,
+                            policy=binding,
                             action=verdict.action,
                             rule=verdict.rule or "",
                             operations=judged.operations,

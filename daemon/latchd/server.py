@@ -175,6 +175,7 @@ class Server:
             profile=engine.policy.profile.value,
             policy=fingerprint(engine.policy).hex()[:16],
             counters={**engine.counters, **self.counters, "readers": len(self._readers)},
+            rules=engine.rules.fingerprint.hex()[:16],
         )
 
     async def _guarded(

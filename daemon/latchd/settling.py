@@ -43,24 +43,32 @@ class Results:
         version: str,
         now: Instant,
         noticed: Noticed = NOTHING,
+        own: bytes = b"",
     ) -> list[Record]:
         """Carry out an event that is no proposal; its records. Raises StoreError.
 
-        ``noticed`` is what its texts hold; it is told with them, unless the event came before.
+        ``noticed`` is what its texts hold; it is told with them, unless the event came before. ``own`` is
+        what the project adds now, where the call that a result is of was proposed.
         """
         with self._store.database.transaction():
-            records = self._carried_out(contract, event, identity, version, now)
+            records = self._carried_out(contract, event, identity, version, now, own)
             if records and (noticed.findings or noticed.unexamined):
                 told = notice(event, identity, noticed, self._policy.redaction, now.wall_ms)
                 records.append(self._store.append_record(told, identity.name))
             return records
 
     def _carried_out(
-        self, contract: Contract, event: HookEvent, identity: Identity, version: str, now: Instant
+        self,
+        contract: Contract,
+        event: HookEvent,
+        identity: Identity,
+        version: str,
+        now: Instant,
+        own: bytes,
     ) -> list[Record]:
         match event.event.kind:
             case Kind.RESULT | Kind.DENIAL:
-                return self._result(contract, event, identity, version, now)
+                return self._result(contract, event, identity, version, now, own)
             case Kind.BATCH:
                 return self._batch(event, identity, now)
             case Kind.TURN_END | Kind.SESSION_END:
@@ -83,7 +91,13 @@ class Results:
         return [record]
 
     def _result(
-        self, contract: Contract, event: HookEvent, identity: Identity, version: str, now: Instant
+        self,
+        contract: Contract,
+        event: HookEvent,
+        identity: Identity,
+        version: str,
+        now: Instant,
+        own: bytes,
     ) -> list[Record]:
         call = event.the_call
         outcome = event.outcome or Outcome.UNKNOWN
@@ -96,7 +110,7 @@ class Results:
             why=event.outcome_why,
             result=result,
             input_digest=self._keys.content(call.input_digest),
-            policy=policy,
+            policy=self._bindings.of(contract, version, own),
             now=now,
             window_ms=self._policy.pending_ms,
         )
@@ -127,8 +141,8 @@ class Results:
         if row is not None and step:
             self._store.promote(row, stored.seq, now)
             steps = Projection(Step(row.detection), Step(row.enforcement))
-            self._chain_event(steps, identity, row.policy, stored.seq, now)
-            self._move_secrets(row, stored.seq, now)
+            self._chain_event(steps, identity, policy, stored.seq, now)
+            self._move_secrets(row, policy, stored.seq, now)
             for path in known_paths(call, event.cwd):
                 # Knowledge comes from results: what the tool proved to have read or written is what
                 # later writes are compared with.
@@ -148,14 +162,14 @@ class Results:
             )
             self._store.add_chain_event(row)
 
-    def _move_secrets(self, row: CallRow, seq: int, now: Instant) -> None:
+    def _move_secrets(self, row: CallRow, policy: bytes, seq: int, now: Instant) -> None:
         """Apply what the proven call did to the files that hold secrets."""
         if changes := held.read(row.flows):
             database = self._store.database
-            files = held.recent(taints.held(database, row.session, row.policy), now)
+            files = held.recent(taints.held(database, row.session, policy), now)
             kept, gone = held.after(changes, files, seq, now)
             taints.release(database, row.session, gone)
-            taints.hold(database, row.session, row.policy, kept)
+            taints.hold(database, row.session, policy, kept)
 
     def _batch(self, event: HookEvent, identity: Identity, now: Instant) -> list[Record]:
         """Every id the batch lists is over: what had no result of its own proves nothing."""

@@ -170,6 +170,7 @@ async def test_both_sockets_tell_how_the_daemon_is(bench: Bench) -> None:
             STATUS.profile,
             STATUS.policy,
         )
+        assert status.rules == bench.engine.rules.fingerprint.hex()[:16]
         assert status.counters["connections"] >= 1
 
 

@@ -56,6 +56,7 @@ def lines(status: Status, places: Places, *, now_ms: int, paint: Paint) -> Itera
     yield from table(
         [
             ("profile", f"{printable(status.profile)} (policy {printable(status.policy)})"),
+            *([("rules", printable(status.rules))] if status.rules else []),
             ("sockets", printable(places.runtime)),
             ("state", printable(places.state)),
             ("config", printable(places.config_file)),

@@ -118,6 +118,13 @@ def _region_marks(text: str, region: Node, regions: list[Node], at: int) -> int 
     while waiting:
         node, arithmetic = waiting.pop()
         kind = node.kind
+        if kind == "word" and not node.children:  # most nodes by far
+            if node.start - at > 1 and text[at : node.start].strip(" \t\n"):
+                return None
+            if node.start - at == 1 and text[at] not in " \t\n":
+                return None
+            at = max(at, node.end)
+            continue
         if kind == "heredoc_redirect" or (kind == "command_name" and text[node.start : node.end] in RESERVED):
             return None
         if kind == "comment" and not _is_comment(text, node, arithmetic):

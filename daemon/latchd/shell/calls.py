@@ -25,6 +25,7 @@ from latchd.shell.written import list_script, note_writes
 
 MAX_WRAPPERS: Final = 8
 MAX_WORDS: Final = 1024
+MAX_ALL_WORDS: Final = 4096  # of all commands: nested code is read word by word at each level
 MAX_HEAD: Final = 32  # words of a wrapper that are kept with its child
 _REDIRECTS: Final = frozenset({"file_redirect", "herestring_redirect", "heredoc_redirect"})
 _STRAIGHT: Final = frozenset({"eval", "source", ".", "command", "builtin"})
@@ -175,10 +176,12 @@ def _words(text: str, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _few(listing: Listing, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """As many words as a command may have; more are a limit exceeded."""
-    if len(spans) > MAX_WORDS:
+    """As many words as a command may have, and all commands together; more are a limit exceeded."""
+    most = min(MAX_WORDS, MAX_ALL_WORDS - listing.words)
+    if len(spans) > most:
         listing.note(Issue.FACT_LIMIT)
-    return spans[:MAX_WORDS]
+    listing.words += min(len(spans), most)
+    return spans[:most]
 
 
 def _call(listing: Listing, found: list[Word], redirected: Redirected, details: tuple[str, ...]) -> Call:

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from latch_contracts.facts import Access, Argument, DataFlow, End, Redirect
-from latchd.shell.grammar import Context, Description, Target, network_fact, path_fact
+from latchd.shell.grammar import Context, Description, network_fact
+from latchd.shell.grammar.places import resolve
 from latchd.shell.listing import Listing, Raw
 from latchd.shell.redirects_facts import redirect_contact, redirect_target
 
@@ -25,9 +26,8 @@ def trace(listing: Listing, described: Sequence[Description], home: str) -> tupl
     return tuple(found)
 
 
-def _path(word: Argument, access: Access, context: Context) -> str:
-    fact = path_fact(0, Target(access, word), context)
-    return fact.resolved or fact.value
+def _path(word: Argument, context: Context) -> str:
+    return resolve(word, context) or word.value
 
 
 def _operand_flows(raw: Raw, description: Description, context: Context) -> list[DataFlow]:
@@ -36,7 +36,7 @@ def _operand_flows(raw: Raw, description: Description, context: Context) -> list
     saved = {word.value for word in description.saves}
     hosts = [network_fact(raw.id, contact).host for contact in description.contacts] or [""]
     for target in description.targets:
-        path = _path(target.word, target.access, context)
+        path = _path(target.word, context)
         if target.access is Access.READ:
             flows.append(DataFlow(0, raw.id, End.FILE, End.PROCESS, source_path=path))
         elif target.access in (Access.WRITE, Access.APPEND):
@@ -70,7 +70,7 @@ def _redirect_flows(raw: Raw, context: Context) -> list[DataFlow]:
             else:
                 flows.append(DataFlow(raw.id, 0, End.STDOUT, End.NETWORK, host=host))
         elif target is not None and redirect.target != "/dev/null":
-            path = _path(target.word, redirect.access, context)
+            path = _path(target.word, context)
             if reads:
                 flows.append(DataFlow(0, raw.id, End.FILE, End.STDIN, source_path=path))
             elif redirect.fd in (1, -1):

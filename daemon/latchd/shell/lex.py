@@ -72,6 +72,7 @@ class Lexed(msgspec.Struct, frozen=True):
 
 _OPERANDS: Final = 12  # times a word's length: operands three deep, which is more than people write
 _OPERANDS_FREE: Final = 256
+_MOST_PIECES: Final = 16_384  # of one word; a long escaped literal has a thousand
 _PLAIN_WORD = re.compile(r"[A-Za-z0-9_./:=@%+,\-^]*\Z")
 _STOP = {
     Style.WORD: re.compile(r"[\\'\"$`<>\s;&|()\x01\x03]"),
@@ -147,6 +148,10 @@ class _Reader:
         literal = Flag.PLAIN if style in (Style.WORD, Style.LOOSE) else Flag.DOUBLE
         quoting = style in (Style.WORD, Style.LOOSE)
         while at < end:
+            if len(self.pieces) > _MOST_PIECES:
+                self.issue = Issue.FACT_LIMIT
+                self.add("", Flag.HOLE if quoting else Flag.QUOTED_HOLE)
+                return
             found = stop.search(text, at, end)
             place = found.start() if found else end
             if place > at:

@@ -112,6 +112,7 @@ class Listing:
         self.scripts: set[str] = set()  # last names of files that were run
         self.pipelines = 0
         self.nested_bytes = 0
+        self.words = 0  # read so far
         self.extra = 0
 
     def note(self, issue: Issue) -> None:

@@ -18,8 +18,12 @@ from latch_contracts.facts import Issue
 from latchd.shell.prepare import Heredoc, Prepared, prepare, separated
 
 MAX_TEXT: Final = 64 * 1024  # bytes
-MAX_COUNT: Final = 256  # of `|` and `<<` outside here-documents: chains that end in one cost quadratic time
-MAX_EXPANSIONS: Final = 4096  # of `${`: left open, each is read to the end of the text
+MAX_COUNTS: Final = {
+    "|": 256,  # chains that end in a here-document cost quadratic time
+    "<<": 256,
+    "${": 4096,  # left open, each is read to the end of the text
+    "[[": 512,  # nested or left open, each costs the parser as much as a hundred words
+}  # outside of here-documents
 MAX_DEPTH: Final = 200
 MAX_NODES: Final = 20_000
 HOLE: Final = "\x01"  # stands in nested code for text that is only known when it runs
@@ -96,9 +100,7 @@ def parse(text: str, *, nested: bool = False) -> Program | Refusal:
     if issue is not None:
         return Refusal(issue)
     prepared = prepare(text)
-    if prepared.excess or any(prepared.text.count(item) > MAX_COUNT for item in ("|", "<<")):
-        return Refusal(Issue.INPUT_LIMIT)
-    if prepared.text.count("${") > MAX_EXPANSIONS:
+    if prepared.excess or any(prepared.text.count(item) > most for item, most in MAX_COUNTS.items()):
         return Refusal(Issue.INPUT_LIMIT)
     program = _tree(prepared)
     if isinstance(program, Program) and program.has_error:

@@ -27,6 +27,7 @@ _JOINED = re.compile(  # bash needs no `;` between these words, the parser does
     r"(?<![\w$-])(for[ \t]+[A-Za-z_]\w*|fi|done|esac)(?=\s+(?:do|done|fi|esac|else|elif|then)(?![\w=-]))"
 )
 _STOPS = re.compile(r"[\\'\"`$(){}#<\n]")
+_ASSIGNED = re.compile(r"\b([A-Za-z_]\w*)\+?=", re.ASCII)
 _PARENTHESES = re.compile(r"[()]")
 _ESCAPES = re.compile(r"(?:\\[^\n \t])+")
 _DOUBLE_QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
@@ -91,6 +92,8 @@ class _Scan:
         self.sure = True
         self.doubled = False  # a `((` that is no arithmetic has been met
         self.at = 0
+        self.cases = "case" in text
+        self.assigned: frozenset[str] | None = None  # names that are set anywhere, once one is asked for
 
     def run(self) -> Prepared:
         text, out = self.text, self.out
@@ -157,7 +160,7 @@ class _Scan:
                 self.stack.append("a" if top == "a" else "p")
                 self._take(1)
         elif char == ")" and top in "pa":
-            if "case" in text and top == "p" and len(self.stack) > 1:
+            if top == "p" and self.cases and len(self.stack) > 1:
                 self.sure = False  # a pattern's parenthesis looks the same from here
             self.stack.pop()
             self._take(1)
@@ -188,7 +191,9 @@ class _Scan:
         found = _DESCRIPTOR.match(self.text, self.at)
         if found is None:
             return False
-        if re.search(rf"\b{found.group(1)}\+?=", self.text):
+        if self.assigned is None:
+            self.assigned = frozenset(_ASSIGNED.findall(self.text))
+        if found.group(1) in self.assigned:
             self.sure = False  # what the name held before is gone
         self.out.append("10")
         self.at = found.end()

@@ -6,12 +6,14 @@ cwd, a dynamic part, another user's home) has ``resolved == ""``.
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from latch_contracts.facts import Argument, Flavor, NetworkFact, PathFact, Quote
 from latchd.shell.grammar.description import Contact, Context, Target
 from latchd.shell.grammar.hosts import peer
 
+_UNTIDY: Final = re.compile(r"//|./\Z|(?:\A|/)\.\.?(?:/|\Z)", re.DOTALL)
 _DISK_STEMS: Final = ("sd", "vd", "xvd", "hd")
 _DISK_NUMBERED: Final = ("nvme", "mmcblk", "md", "dm-", "disk", "rdisk", "loop", "nbd", "zram", "sr", "ram")
 _DEVICE_FREE: Final = ("/dev/shm/", "/dev/mqueue/")  # noqa: S108 - memory that holds plain files
@@ -52,8 +54,8 @@ def network_fact(command_id: int, contact: Contact) -> NetworkFact:
 
 def normalize(value: str) -> str:
     """Collapse ``//``, ``.`` and ``..`` by text alone; a trailing slash goes, leading ``..`` stay."""
-    if not value:
-        return ""
+    if not value or not _UNTIDY.search(value):
+        return value
     rooted = value.startswith("/")
     kept: list[str] = []
     for part in value.split("/"):
@@ -92,7 +94,7 @@ def resolve(word: Argument, context: Context) -> str:
             return ""
         value = f"{context.cwd}/{value}"
     path = normalize(value)
-    if ".." in path.split("/"):  # a pattern or dynamic part stands before a `..`
+    if ".." in path and ".." in path.split("/"):  # a pattern or dynamic part stands before a `..`
         return ""
     return path if path.startswith("/") else ""
 
