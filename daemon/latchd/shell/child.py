@@ -5,6 +5,7 @@ Nothing here reads a wrapper; these are the values that all of them answer with.
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Sequence
 from typing import Final
@@ -18,6 +19,7 @@ from latchd.shell.listing import Input
 from latchd.shell.redirects import code_text
 from latchd.shell.wrappers import DANGEROUS
 
+_ONE_WORD: Final = re.compile(r"[\w./:=@%+,\0-]+\Z")
 _ENDINGS: Final = frozenset({".exe", ".cmd", ".bat"})
 HOLE: Final = Argument("\0", expands=True, globs=True)
 
@@ -90,6 +92,8 @@ def quoted(words: Sequence[Argument]) -> str:
 
 def split_words(text: str) -> tuple[Argument, ...]:
     """Text cut into words as a program without a shell does; one hole where that can't be done."""
+    if _ONE_WORD.match(text):  # most are, and shlex is slow
+        return (Argument(text, expands="\0" in text, globs="\0" in text),)
     try:
         parts = shlex.split(text)
     except ValueError:

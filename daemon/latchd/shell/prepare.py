@@ -18,6 +18,7 @@ MARK = "\x02"  # encloses a here-document's number; refused in input by the pars
 BOTH = "\x04"  # stands before the target of `<>`, which the parser does not know
 TICK = "\x03"  # encloses the number of a substitution that stood in backticks
 MAX_WORK: Final = 256
+MAX_STEPS: Final = 24_000  # characters that mean something: in 64 KiB, more than every third
 MAX_ARITHMETIC: Final = 1024  # characters within which `((` must close
 _HARMLESS = re.compile(r"(?:[\w./ =:+@%,|>-]|<(?!<))*\Z")  # reads the same in `$( )`
 _BARE_DOLLAR = re.compile(r"\$(?![\w@*#?$!({},\['\"`\\-])", re.ASCII)  # expands nothing: it is a letter
@@ -97,8 +98,10 @@ class _Scan:
 
     def run(self) -> Prepared:
         text, out = self.text, self.out
+        steps = 0
         while self.at < len(text):
-            if self.work > MAX_WORK:
+            steps += 1
+            if self.work > MAX_WORK or steps > MAX_STEPS:
                 return Prepared("", excess=True)
             top = self.stack[-1]
             found = (_DOUBLE_STOPS if top == "d" else _STOPS).search(text, self.at)

@@ -7,11 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shellfuzz.corpus import TOKENS
-from shellfuzz.hostile import singles
+from shellfuzz.hostile import singles, written
 from shellfuzz.invariants import broken
 from shellfuzz.programs import seeded
 
-_HOSTILE = list(singles())
+_HOSTILE = [*singles(), *written()]
 
 
 @given(st.text(max_size=200))

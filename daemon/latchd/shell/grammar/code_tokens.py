@@ -5,6 +5,7 @@ Good enough to find calls with literal arguments; it never claims to understand 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
@@ -23,6 +24,16 @@ class Token(msgspec.Struct, frozen=True):
     text: str
 
 
+_PLAIN: Final = re.compile(r"[^\\'\"`{$@#]+")  # what nothing begins or ends with in a string
+_END: Final = Token(";", "")
+_MARKS: Final = {mark: Token(mark, mark) for mark in "()[]{}<>=.,;:+-*/%&|!?\\^~@$#"}
+_PIECE: Final = re.compile(
+    r"[^\S\n]*(?:(?P<name>(?:[^\W\d]|[_$@%\0])[\w\0]*)|(?P<line>\n)|(?P<digits>\d[\w.]*)"
+    r"|(?P<link>::|->|\?\.)|(?P<mark>\S))?",
+    re.DOTALL,
+)
+
+
 class Call(msgspec.Struct, frozen=True):
     """``receiver.name(arguments)``. ``name`` is dotted; arguments are token runs."""
 
@@ -34,42 +45,32 @@ class Call(msgspec.Struct, frozen=True):
 def tokens(code: str, language: str) -> list[Token]:
     """All tokens. Interpolated parts of strings become NUL."""
     found: list[Token] = []
+    hashes = language in _HASH_COMMENTS
+    slashes = language in ("node", "php")
     at = 0
     while at < len(code):
-        mark = code[at]
-        if mark.isspace():
-            if mark == "\n":
-                found.append(Token(";", ""))
-            at += 1
-        elif (mark == "#" and language in _HASH_COMMENTS) or (
-            code.startswith("//", at) and language in ("node", "php")
-        ):
-            end = code.find("\n", at)
-            at = len(code) if end < 0 else end
-        elif mark in "'\"`":
-            token, at = _string(code, at, language, found)
-            found.append(token)
-        elif mark.isalpha() or mark in "_$@%\0":
-            start = at
-            at += 1
-            while at < len(code) and (
-                code[at].isalnum() or (code[at] in "_\0!" and code[at - 1 : at + 2] != "!=")
-            ):
-                if code[at] == "!":
-                    break
-                at += 1
-            found.append(Token("n", code[start:at]))
-        elif mark.isdigit():
-            start = at
-            while at < len(code) and (code[at].isalnum() or code[at] == "."):
-                at += 1
-            found.append(Token("d", code[start:at]))
-        elif code.startswith(("::", "->", "?."), at):
-            found.append(Token(".", code[at : at + 2]))
-            at += 2
-        else:
-            found.append(Token(mark, mark))
-            at += 1
+        piece = _PIECE.match(code, at)
+        assert piece is not None  # noqa: S101 - it may be empty at the very end only
+        kind, end = piece.lastgroup, piece.end()
+        text = piece[kind] if kind else ""
+        if kind == "name":
+            found.append(Token("n", text))
+        elif kind == "mark":
+            if text in "'\"`":
+                token, end = _string(code, end - 1, language, found)
+                found.append(token)
+            elif (hashes and text == "#") or (slashes and text == "/" and code.startswith("/", end)):
+                end = code.find("\n", end)
+                end = len(code) if end < 0 else end
+            else:
+                found.append(_MARKS.get(text) or Token(text, text))
+        elif kind == "line":
+            found.append(_END)
+        elif kind == "digits":
+            found.append(Token("d", text))
+        elif kind == "link":
+            found.append(Token(".", text))
+        at = end
     return found
 
 
@@ -86,6 +87,11 @@ def _string(code: str, at: int, language: str, before: list[Token]) -> tuple[Tok
     text: list[str] = []
     raw = prefixed and "r" in prefix
     while at < len(code) and not code.startswith(close, at):
+        plain = _PLAIN.match(code, at)
+        if plain:
+            text.append(plain.group())
+            at = plain.end()
+            continue
         if code[at] == "\\" and at + 1 < len(code):
             text.append(code[at : at + 2] if raw else _escape(code[at + 1]))
             at += 2
@@ -258,7 +264,7 @@ def _looped(found: list[Token]) -> dict[str, str]:
     """``for f in glob.glob("*.o")``: the name stands for what the pattern finds."""
     values: dict[str, str] = {}
     for at in range(len(found) - 4):
-        if [token.text for token in (found[at], found[at + 2])] != ["for", "in"]:
+        if found[at].text != "for" or found[at + 2].text != "in":
             continue
         ahead = found[at + 3 : at + 9]
         for place, token in enumerate(ahead[:-2]):

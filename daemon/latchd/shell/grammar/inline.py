@@ -6,13 +6,22 @@ code at run time makes the whole opaque; nothing is ever run.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Final
 
 import msgspec
 
 from latch_contracts.facts import Access, Argument, NetAction, Operation
-from latchd.shell.grammar.code_tokens import MAX_CODE, Call, Token, assigned, calls, text_of, tokens
+from latchd.shell.grammar.code_tokens import (
+    MAX_CODE,
+    Call,
+    Token,
+    assigned,
+    calls,
+    text_of,
+    tokens,
+)
 from latchd.shell.grammar.description import Contact, Description, Target, merge, unique
 
 Run = Callable[[Sequence[str]], Description]  # describes a child command given as literal words
@@ -166,6 +175,9 @@ class _Reading:
         self.language = language
         self.found = found
         self.known = assigned(found)
+        self.words = [token.text for token in found if token.kind == "n"]
+        self.names = frozenset(self.words)
+        self.strings = [token.text for token in found if token.kind == "s"]
         self.aliases = _aliases(found)
         self.run = run
         self.shell = shell
@@ -188,7 +200,7 @@ class _Reading:
         if (
             last in _DELETES
             or tail in _DELETES_OF
-            or (last == "remove" and self._imports("os", "remove"))
+            or (last == "remove" and ("os", "remove") in self.imported)
             or (call.name == "rm" and self._requires(_FS_MODULES))
         ):
             self._delete(last, call, texts)
@@ -217,7 +229,7 @@ class _Reading:
             last in _RUNS
             or tail in _RUNS_OF
             or (last == "exec" and self._exec_runs(call))
-            or (last in ("run", "call") and self._imports("subprocess", last))
+            or (last in ("run", "call") and ("subprocess", last) in self.imported)
         ):
             self._start(call, texts)
         elif last in ("getenv", "phpinfo"):
@@ -229,7 +241,7 @@ class _Reading:
             self.opaque = True
         if last == "getattr" and len(texts) > 1 and (len(call.arguments[1]) > 1 or "\0" in texts[1]):
             self.opaque = True
-        if last in _SENDS and self._networked():
+        if last in _SENDS and self.networked:
             self.operations.append(Operation.UPLOAD)
         if last in (
             "connect",
@@ -249,20 +261,22 @@ class _Reading:
             self.opaque = True
 
     def _requires(self, modules: frozenset[str]) -> bool:
-        return self.language == "node" and any(
-            token.kind == "s" and token.text in modules for token in self.found
-        )
+        return self.language == "node" and not modules.isdisjoint(self.strings)
 
     def _exec_runs(self, call: Call) -> bool:
         return self.language in _EXEC_RUNS and (
             self.language != "node" or "child_process" in call.name or "." not in call.name
         )
 
-    def _imports(self, module: str, name: str) -> bool:
-        words = [token.text for token in self.found if token.kind == "n"]
-        return any(
-            words[at : at + 3] == ["from", module, "import"] and name in words[at + 3 : at + 3 + _MOST_NAMES]
-            for at in range(len(words))
+    @functools.cached_property
+    def imported(self) -> frozenset[tuple[str, str]]:
+        """Modules with the names that `from … import …` brings from them."""
+        words = self.words
+        return frozenset(
+            (words[at - 1], name)
+            for at, word in enumerate(words)
+            if word == "import" and words[at - 2 : at - 1] == ["from"]
+            for name in words[at + 1 : at + 1 + _MOST_NAMES]
         )
 
     def _word(self, text: str) -> Argument:
@@ -342,19 +356,17 @@ class _Reading:
         else:
             self.children += [self.run(words) for words in _commands(text)]
 
-    def _networked(self) -> bool:
-        return any(token.kind == "n" and token.text in _NET for token in self.found) or self._net_modules()
-
-    def _net_modules(self) -> bool:
+    @functools.cached_property
+    def networked(self) -> bool:
+        """Whether anything that reaches the network is named or brought in."""
+        if not _NET.isdisjoint(self.names):
+            return True
         for at, token in enumerate(self.found):
-            before = [found.text for found in self.found[max(0, at - 3) : at]]
-            if (
-                token.kind == "s"
-                and token.text in _NET_MODULES
-                and {"require", "from", "import"} & set(before)
-            ):
-                return True
-            if token.kind == "n" and token.text == "http" and {"import", "from"} & set(before):
+            named = token.kind == "s" and token.text in _NET_MODULES
+            if not named and not (token.kind == "n" and token.text == "http"):
+                continue
+            before = {found.text for found in self.found[max(0, at - 3) : at]}
+            if before & {"from", "import"} or (named and "require" in before):
                 return True
         return False
 
@@ -368,12 +380,11 @@ class _Reading:
 
     def loose(self) -> None:
         """What shows outside calls: environment, sockets, addresses, commands in backticks."""
-        strings = [token.text for token in self.found if token.kind == "s"]
-        addresses = [text for text in strings if text.startswith(_SCHEMES)]
-        names = {token.text for token in self.found if token.kind == "n"}
-        if names & _LISTENS and (self._networked() or "server" in names):
+        addresses = [text for text in self.strings if text.startswith(_SCHEMES)]
+        names = self.names
+        if names & _LISTENS and (self.networked or "server" in names):
             self.operations.append(Operation.LISTEN)
-        if self._networked() or (addresses and names & (_READS | {"open", "URI"})):
+        if self.networked or (addresses and names & (_READS | {"open", "URI"})):
             self.operations.append(Operation.CONNECT)
             sends = Operation.UPLOAD in self.operations or bool(names & {"data", "body", "files"})
             if sends:
