@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 
 from latch_contracts.facts import Issue
+from latchd.shell import parse as parse_module
 from latchd.shell.parse import MAX_TEXT, Program, Refusal, from_bytes_view, parse, to_bytes_view
 
 
@@ -23,10 +26,27 @@ from latchd.shell.parse import MAX_TEXT, Program, Refusal, from_bytes_view, pars
         (")" * 64_000, Issue.TIME_LIMIT),
         (">" * 64_000, Issue.TIME_LIMIT),
         ("${" * 30_000, Issue.INPUT_LIMIT),
+        ("[[ a && " * 8_000, Issue.INPUT_LIMIT),
+        ("$" * 60_000, Issue.INPUT_LIMIT),
     ],
 )
 def test_a_text_beyond_a_gate_or_bound_is_refused_with_its_reason(text: str, issue: Issue) -> None:
     assert parse(text) == Refusal(issue)
+
+
+@pytest.mark.parametrize("letter", ["é", "€", "😀"])
+def test_a_budget_that_ends_within_a_letter_is_a_refusal_and_no_crash(letter: str) -> None:
+    unit = (letter + ")").encode().decode("latin-1")
+
+    assert parse(unit * (MAX_TEXT // len(unit))) == Refusal(Issue.TIME_LIMIT)
+
+
+def test_what_no_count_shows_is_bounded_by_cpu_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The clock jumps: what matters is that it is looked at while the parser works."""
+    times = itertools.count()
+    monkeypatch.setattr(parse_module, "cpu_time", lambda: float(next(times)))
+
+    assert parse("echo a b c; " * 100) == Refusal(Issue.TIME_LIMIT)
 
 
 def test_a_refused_text_leaves_nothing_behind_for_the_next() -> None:
