@@ -243,9 +243,11 @@ def assigned(found: list[Token]) -> dict[str, str]:
     """Names that are given exactly one literal text."""
     values: dict[str, str] = {}
     spoiled: set[str] = set()
-    for at in range(len(found) - 2):
-        name, equals, value = found[at : at + 3]
-        if name.kind != "n" or equals.kind != "=" or found[at + 2].kind == "=":
+    for at, equals in enumerate(found[1:-1]):
+        if equals.kind != "=":
+            continue
+        name, value = found[at], found[at + 2]
+        if name.kind != "n" or value.kind == "=":
             continue
         key = name.text.lstrip("$")
         ends = at + 3 >= len(found) or found[at + 3].kind in (";", ",", ")")

@@ -117,6 +117,8 @@ _FS_MODULES: Final = frozenset(("fs", "node:fs", "fs/promises", "node:fs/promise
 MAX_CALLS: Final = 1000  # read of one program; the rest makes it opaque
 _MOST_NAMES: Final = 8  # that one import statement brings
 _SCHEMES: Final = ("http://", "https://", "ws://", "wss://", "ftp://", "tcp://", "ssl://", "udp://")
+_ENV_NAMES: Final = frozenset(("ENV", "$ENV", "$_ENV", "$_SERVER", "@ENV"))
+_ENVIRONMENTS: Final = _ENV_NAMES | {"environ", "environb", "%ENV", "env"}
 _SECRETS: Final = (
     "TOKEN",
     "SECRET",
@@ -178,7 +180,7 @@ class _Reading:
         self.words = [token.text for token in found if token.kind == "n"]
         self.names = frozenset(self.words)
         self.strings = [token.text for token in found if token.kind == "s"]
-        self.aliases = _aliases(found)
+        self.aliases = _aliases(found) if "as" in self.names else {}
         self.run = run
         self.shell = shell
         self.operations: list[Operation] = []
@@ -361,6 +363,8 @@ class _Reading:
         """Whether anything that reaches the network is named or brought in."""
         if not _NET.isdisjoint(self.names):
             return True
+        if "http" not in self.names and _NET_MODULES.isdisjoint(self.strings):
+            return False
         for at, token in enumerate(self.found):
             named = token.kind == "s" and token.text in _NET_MODULES
             if not named and not (token.kind == "n" and token.text == "http"):
@@ -401,11 +405,13 @@ class _Reading:
     def _dumps_environment(self) -> bool:
         """environ, process.env, %ENV or ENV as a whole, or one value whose name is a secret's."""
         found = self.found
+        if _ENVIRONMENTS.isdisjoint(self.names):
+            return False
         for at, token in enumerate(found):
             whole = token.text in ("environ", "environb", "%ENV") or (
                 token.text == "env" and at > 1 and found[at - 2].text == "process"
             )
-            perl_or_ruby = token.text in ("ENV", "$ENV", "$_ENV", "$_SERVER", "@ENV")
+            perl_or_ruby = token.text in _ENV_NAMES
             if token.kind != "n" or not (whole or perl_or_ruby):
                 continue
             name = next((t.text for t in found[at + 1 : at + 5] if t.kind == "s" or t.text.isupper()), "")
