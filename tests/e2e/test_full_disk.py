@@ -1,4 +1,4 @@
-"""A file system without room: refusals that say so, nothing promoted, and all well when there is room again."""
+"""A file system without room: refusals that say so, nothing promoted, all well when there is room again."""
 
 from __future__ import annotations
 
