@@ -13,6 +13,7 @@ from typing import Final
 import msgspec
 
 from latch_contracts.facts import (
+    Access,
     ActionFacts,
     Command,
     Effect,
@@ -142,15 +143,19 @@ def _cluster(word: str, letters: str) -> bool:
 
 
 def _sends_out(facts: ActionFacts, command: Command) -> bool:
-    """Data goes to a peer outside: an upload that is a flow into the network, not the name of a host."""
+    """Data goes to a peer outside: files, input or values, not a literal and not the name of a host."""
+    peers = [fact for fact in facts.network if fact.command_id == command.id]
+    if not peers:  # a store or a service that the program knows by its own configuration
+        reads = any(fact.command_id == command.id and fact.access is Access.READ for fact in facts.paths)
+        return reads and Operation.UPLOAD in command.operations
+    if not any(fact.action is NetAction.UPLOAD and is_external(fact) for fact in peers):
+        return False
     flows = any(
         flow.sink is End.NETWORK and command.id in (flow.from_command, flow.to_command)
         for flow in facts.flows
     )
-    return flows and any(
-        fact.command_id == command.id and fact.action is NetAction.UPLOAD and is_external(fact)
-        for fact in facts.network
-    )
+    values = any("\0" in word for word in command.argv[1:])
+    return flows or values or command.program == "git"  # a push sends what was committed
 
 
 def _touched(facts: ActionFacts, command: Command) -> Iterator[str]:
