@@ -28,7 +28,7 @@ from latchd.notify import Notifier
 from latchd.policy import MAX_CONFIG_BYTES, Policy, PolicyError, Profile, parse
 from latchd.release import VERSION
 from latchd.rules.generation import Generation
-from latchd.rules.standing import DIRECTORY, RulesError, standing
+from latchd.rules.standing import DIRECTORY, RulesError, standing, tried
 from latchd.store.database import StoreError
 
 STOPPED: Final = 0
@@ -84,7 +84,7 @@ def run(settings: Settings) -> None:
         # Another runtime directory does not make it another database.
         stack.enter_context(lock.held(f"{places.state}/latchd.lock"))
         policy = read_policy(settings)
-        engine = Engine.open(places, policy, clock, rules=read_rules(settings, policy))
+        engine = Engine.open(places, policy, clock, rules=tried(policy, _packs(places)))
         stack.callback(engine.close)
         engine.token = _token(places, policy)
         bound: dict[str, sockets.Bound] = {}
@@ -126,7 +126,11 @@ def read_policy(settings: Settings) -> Policy:
 
 def read_rules(settings: Settings, policy: Policy) -> Generation:
     """The rules that go with a policy, as they are on disk now. Raises RulesError with one line."""
-    return standing(policy, f"{settings.places.config}/{DIRECTORY}")
+    return standing(policy, _packs(settings.places))
+
+
+def _packs(places: Places) -> str:
+    return f"{places.config}/{DIRECTORY}"
 
 
 class _Said:

@@ -26,7 +26,8 @@ from latchd.notify import Notifier
 from latchd.peers import Slotted
 from latchd.policy import Policy, PolicyError, fingerprint
 from latchd.rules.generation import Generation
-from latchd.rules.standing import RulesError
+from latchd.rules.standing import DIRECTORY, RulesError, brought
+from latchd.rules.trying import OWN, Plan, doubted, planned, refusals
 from latchd.scheduler import Scheduler
 from latchd.server import About, Server
 from latchd.sockets import Bound
@@ -75,13 +76,14 @@ async def serve(parts: Parts, *, task_status: trio.TaskStatus[str] = trio.TASK_S
 
     async def until_told_to_stop() -> None:
         hub.publish(engine.health(engine.health_word, f"latchd {parts.version} started"))
+        hub.publish(_doubts(engine, _plan(parts, engine.rules)))
         ready = ready_line(parts)
         parts.notifier.ready(ready)
         task_status.started(f"latchd: {ready}")
         async for number in signals:
             if number != signal.SIGHUP:
                 break
-            hub.publish(reloaded(parts))
+            hub.publish(await reloaded(parts))
             scheduler.look_again()
 
     with trio.open_signal_receiver(signal.SIGTERM, signal.SIGINT, signal.SIGHUP) as signals:
@@ -122,16 +124,19 @@ def ready_line(parts: Parts) -> str:
     return f"ready, hook {parts.hook.path}, events {parts.events.path}, profile {profile}"
 
 
-def reloaded(parts: Parts) -> list[Record]:
+async def reloaded(parts: Parts) -> list[Record]:
     """Judge by the policy and the rules as they are on disk now, both or neither.
 
     INVARIANT (a bad candidate changes nothing): what can't be used is refused with file, line and reason,
-    and the old policy and rules stay, whole.
+    and the old policy and rules stay, whole. Calls are answered, by the old ones, while the candidate is
+    tried.
     """
     engine = parts.engine
     try:
         policy = parts.reload()
         rules = parts.rules(policy)
+        plan = _plan(parts, rules)
+        await _held(plan)
         if policy.hook.require_token != (engine.token is not None):
             engine.token = hook_token.provide(parts.places.token, wanted=policy.hook.require_token)
     except (PolicyError, OSError) as error:
@@ -140,14 +145,32 @@ def reloaded(parts: Parts) -> list[Record]:
         engine.degraded["rules"] = note = f"the old rules stay: {error}"
         return [*engine.fault("rules-refused", note), *engine.health("degraded", note)]
     engine.adopt(policy, rules)
-    told: list[Record] = []
+    told = _doubts(engine, plan)
     if engine.degraded.pop("rules", None) is not None:
-        told = engine.health(engine.health_word, "the rules can be used again")
+        told += engine.health(engine.health_word, "the rules can be used again")
     asked = sum(entry.enabled for entry in rules.entries)
     return told + engine.lifecycle(
         f"policy read again, profile {policy.profile.value}, {fingerprint(policy).hex()[:16]}; "
         f"{asked} rules, {rules.fingerprint.hex()[:16]}"
     )
+
+
+def _plan(parts: Parts, rules: Generation) -> Plan:
+    return planned(rules, brought(rules, f"{parts.places.config}/{DIRECTORY}"), OWN)
+
+
+async def _held(plan: Plan) -> None:
+    """Try the rules, with room for calls between any two steps. Raises RulesError."""
+    for fault in refusals(plan):
+        if fault is not None:
+            raise RulesError(str(fault))
+        await trio.lowlevel.checkpoint()
+
+
+def _doubts(engine: Engine, plan: Plan) -> list[Record]:
+    """What a person should know of rules that are in force."""
+    why = doubted(plan)
+    return engine.fault("rules-doubtful", why) if why else []
 
 
 async def _first_that_does_not_answer(parts: Parts) -> str:

@@ -121,7 +121,7 @@ class Judge:
         return Judged(verdict, facts, operations, projection, rules.fingerprint, force.own)
 
     def own_at(self, cwd: str) -> bytes:
-        """What the project of this directory adds now, as ``Judged.own`` of a proposal there. Never raises."""
+        """What the project of this directory adds now: ``Judged.own`` of a proposal there. Never raises."""
         try:
             return disk.asked(cwd or "/", lambda: self._projects.at(cwd)).own
         except (PolicyError, Unanswered) as error:

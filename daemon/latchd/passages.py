@@ -31,6 +31,8 @@ _PRELUDE: Final = 64  # plain lines that are carried on
 
 _PLAIN: Final = re.compile(
     r"(?:(?:export|readonly|local|declare)\s+)?[A-Za-z_][A-Za-z0-9_]*=(?:[\w./:@%+,~-]*|'[^'\n]*'|\"[^\"\n`\\]*\")\s*"
+    r"|[A-Za-z_][A-Za-z0-9_]*=\"?(?:\$\(mktemp(?:\s+[\w./:%+~-]+)*\)|`mktemp(?:\s+[\w./:%+~-]+)*`)\"?\s*"
+    r"(?:\|\|\s*exit(?:\s+\d+)?\s*)?"
     r"|set\s+-[a-z]*e[a-z]*(?:\s+-?o\s+pipefail)?\s*|cd\s+[\w./~\"${}-]+\s*"
 )
 _COMMANDS: Final = ("cd ", "set ", "export ", "readonly ", "local ", "declare ")  # of the prelude's lines
@@ -136,11 +138,25 @@ def _judged(
         return None
     if sure and status not in (Status.COMPLETE, Status.NOT_APPLICABLE):
         return None
+    found = list(_findings(subject))
+    told_before: frozenset[tuple[str, str]] = frozenset()
+    if prelude and not all(finding.command_id for finding in found):
+        told_before = _of_prelude(prelude, policy, places)
     return [
         Told(offset + line + 1, finding, _action(finding, policy))
-        for finding in _findings(subject)
+        for finding in found
+        if finding.command_id or (finding.rule, finding.target) not in told_before
         if (line := _line(subject, finding.command_id, prelude, lines)) >= 0
     ]
+
+
+def _of_prelude(
+    prelude: Sequence[str], policy: Policy, places: tuple[str, str]
+) -> frozenset[tuple[str, str]]:
+    """What the prelude by itself is found by as a text: it was told where it stands, not at what follows."""
+    cwd, home = places
+    subject = subject_of({"command": "\n".join((*prelude, "")), "cwd": cwd, "home": home}, policy)
+    return frozenset((one.rule, one.target) for one in _findings(subject) if not one.command_id)
 
 
 def _findings(subject: Subject) -> Iterator[Finding]:

@@ -182,7 +182,13 @@ def test_a_fault_is_an_object_too(places: Places, capsys: pytest.CaptureFixture[
 
     assert main(["rules", "validate", "--json", "p.yaml"]) == 2
     assert printed(capsys) == [
-        {"file": "p.yaml", "line": 1, "rule": None, "reason": "`category` is missing in the file"}
+        {
+            "file": "p.yaml",
+            "line": 1,
+            "rule": None,
+            "reason": "`category` is missing in the file",
+            "weight": "refused",
+        }
     ]
 
 

@@ -206,3 +206,31 @@ def test_a_config_file_is_the_policy(tree: Path, capsys: Output) -> None:
     assert [
         one for one in found(scanned(["bad.sh", "--config", "ci.toml"], capsys)[1]) if one[3] == "deny"
     ] == []
+
+
+def test_bytes_that_colour_an_output_keep_no_script_from_being_read(tree: Path, capsys: Output) -> None:
+    (tree / "colours.sh").write_text("RED='\x1b[31m'\nprintf \"$RED\"\nrm -rf /etc\n")
+
+    assert found(scanned(["colours.sh"], capsys)[1]) == [("colours.sh", 3, "fs.delete-outside", "deny")]
+
+
+def test_a_line_that_runs_in_several_ways_is_told_of_once_by_each_rule(tree: Path, capsys: Output) -> None:
+    (tree / "loop.sh").write_text("for ext in .bak .old .new; do\n  rm -f /etc/a.conf$ext\ndone\n")
+
+    assert found(scanned(["loop.sh"], capsys)[1]) == [("loop.sh", 2, "fs.delete-outside", "deny")]
+
+
+def test_what_a_line_sets_is_told_of_at_that_line_alone(tree: Path, capsys: Output) -> None:
+    text = "export BASH_ENV=/x\n" + "$A b\n" * 40
+    (tree / "long.sh").write_text(text + "x=$(\n" + "ls\n" * 200 + ")\n")
+    lines = [one["line"] for one in scanned(["long.sh"], capsys)[1]["findings"] if "loader" in one["rule"]]
+
+    assert lines == [1]
+
+
+def test_sarif_has_the_title_of_a_packs_rule(tree: Path, capsys: Output) -> None:
+    (tree / "drop.sh").write_text("dropdb prod\n")
+    main(["scan", "--format", "sarif", "drop.sh"])
+    (rule,) = json.loads(capsys.readouterr().out)["runs"][0]["tool"]["driver"]["rules"]
+
+    assert rule["shortDescription"]["text"] == "tables, databases or all rows are removed"

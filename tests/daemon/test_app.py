@@ -15,6 +15,7 @@ import trio
 from trio.testing import wait_all_tasks_blocked
 
 from doubles import FakeEngine, TrioClock
+from latch_client.cli import main as latchctl
 from latch_contracts.frames import FrameBuffer, pack
 from latch_contracts.places import Places
 from latch_contracts.records import FaultRecord, HealthRecord, LifecycleRecord, Record
@@ -240,7 +241,7 @@ async def test_rules_that_can_not_be_used_are_refused_with_file_and_line_and_the
     rules.mkdir()
     pack = rules / "mine.yaml"
     pack.write_text(PACK)
-    (told,) = app.reloaded(bench.parts)
+    (told,) = await app.reloaded(bench.parts)
     standing_rules = bench.engine.rules
     pack.write_text(PACK.replace("c.program ==", "c.programme =="))
     why = (
@@ -249,7 +250,7 @@ async def test_rules_that_can_not_be_used_are_refused_with_file_and_line_and_the
 
     assert isinstance(told, LifecycleRecord)
     assert standing_rules.entry("mine.deploy") is not None
-    assert app.reloaded(bench.parts) == [
+    assert await app.reloaded(bench.parts) == [
         FaultRecord(seq=2, code="rules-refused", detail=why),
         HealthRecord(seq=3, health="degraded", note=why),
     ]
@@ -257,13 +258,71 @@ async def test_rules_that_can_not_be_used_are_refused_with_file_and_line_and_the
     assert bench.engine.degraded == {"rules": why}
 
 
+async def test_rules_that_their_own_examples_contradict_are_refused_in_the_words_of_rules_validate(
+    bench: Bench, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rules = Path(bench.places.config) / "rules"
+    rules.mkdir()
+    pack = rules / "mine.yaml"
+    pack.write_text(PACK.replace("passes: [echo deploytool]", "passes: [deploytool test]"))
+    why = f"{pack}:4: `mine.deploy`: `deploytool test` is found by its own rule"
+
+    assert (latchctl(["rules", "validate", str(pack)]), capsys.readouterr().out) == (2, f"{why}\n")
+    assert await app.reloaded(bench.parts) == [
+        FaultRecord(seq=1, code="rules-refused", detail=f"the old rules stay: {why}"),
+        HealthRecord(seq=2, health="degraded", note=f"the old rules stay: {why}"),
+    ]
+    assert bench.engine.rules is released()
+
+
+async def test_rules_that_nothing_shows_are_told_of_at_the_start_and_when_they_are_read_again(
+    bench: Bench, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rules = Path(bench.places.config) / "rules"
+    rules.mkdir()
+    pack = rules / "mine.yaml"
+    pack.write_text(PACK.replace("    denies: [deploytool prod]\n", ""))
+    why = f"{pack}:4: `mine.deploy`: has no `denies`, so nothing shows that it can match"
+    doubt, read = await app.reloaded(bench.parts)
+    async with trio.open_nursery() as nursery:
+        await nursery.start(app.serve, bench.parts)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    assert (latchctl(["rules", "validate", str(pack)]), capsys.readouterr().out) == (2, f"{why}\n")
+    assert isinstance(read, LifecycleRecord)
+    assert doubt == FaultRecord(seq=1, code="rules-doubtful", detail=why)
+    assert [one.detail for one in bench.engine.log if isinstance(one, FaultRecord)] == [why, why]
+    assert bench.engine.degraded == {}
+
+
+async def test_calls_are_answered_while_a_candidate_is_tried(bench: Bench) -> None:
+    rules = Path(bench.places.config) / "rules"
+    rules.mkdir()
+    examples = ", ".join(f"deploytool x{number}" for number in range(40))
+    (rules / "mine.yaml").write_text(PACK.replace("[deploytool prod]", f"[{examples}]"))
+    turns = 0
+
+    async def others() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await trio.lowlevel.checkpoint()
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(others)
+        await app.reloaded(bench.parts)
+        nursery.cancel_scope.cancel()
+
+    assert turns >= 40  # a turn between any two examples
+
+
 async def test_rules_that_are_mended_make_the_daemon_whole_again(bench: Bench) -> None:
     rules = Path(bench.places.config) / "rules"
     rules.mkdir()
     (rules / "mine.yaml").write_text("version: 1\n")
-    app.reloaded(bench.parts)
+    await app.reloaded(bench.parts)
     (rules / "mine.yaml").write_text(PACK)
-    mended, read = app.reloaded(bench.parts)
+    mended, read = await app.reloaded(bench.parts)
 
     assert mended == HealthRecord(seq=3, health="ok", note="the rules can be used again")
     assert isinstance(read, LifecycleRecord)
@@ -272,14 +331,14 @@ async def test_rules_that_are_mended_make_the_daemon_whole_again(bench: Bench) -
 
 async def test_the_token_comes_and_goes_with_the_policy_and_is_else_kept(bench: Bench) -> None:
     bench.policy = Policy(hook=Hook(require_token=True))
-    app.reloaded(bench.parts)
+    await app.reloaded(bench.parts)
     first = bench.token()
-    app.reloaded(bench.parts)
+    await app.reloaded(bench.parts)
 
     assert first is not None
     assert (bench.engine.token, bench.token()) == (first, first)
     bench.policy = Policy()
-    app.reloaded(bench.parts)
+    await app.reloaded(bench.parts)
     assert (bench.engine.token, bench.token()) == (None, None)
 
 

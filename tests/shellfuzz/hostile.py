@@ -163,9 +163,9 @@ _CARRIED: Final = (
     ("case a in ", "b) c;; ", "esac"),
     ("# ", "rm -rf / ;", ""),
     ("make ", "A=$(b) ", ""),
-    ("", "bash -c '" + ")\"\"" * 100 + "'; ", ""),  # what the parser is slowest with, in pieces
+    ("", "bash -c '" + ')""' * 100 + "'; ", ""),  # what the parser is slowest with, in pieces
     ("", "é)", ""),
-    ("", ")\"\"", ""),
+    ("", ')""', ""),
 )
 
 

@@ -117,7 +117,13 @@ def run_validate(arguments: argparse.Namespace) -> int:
     if arguments.json:
         for each in found:
             print_json(
-                {"file": each.source, "line": each.line, "rule": each.rule or None, "reason": each.why}
+                {
+                    "file": each.source,
+                    "line": each.line,
+                    "rule": each.rule or None,
+                    "reason": each.why,
+                    "weight": each.weight.value,
+                }
             )
     else:
         print("\n".join(printable(str(each)) for each in found) or _praise(len(paths), own))

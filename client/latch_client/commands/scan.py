@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 FORMATS = ("human", "json", "sarif")
 STDIN = "(stdin)"
+# Bytes by which a script colours what it prints; a command of an agent with one is not read at all.
+_COLOURS: dict[int, str] = dict.fromkeys((7, 8, 11, 12, 14, 15, 27), " ")
 
 
 def add(subparsers: Subparsers) -> None:
@@ -146,7 +148,7 @@ def _snippets(path: str, kind: str) -> tuple[list[str], list[Snippet]]:
     if b"\0" in data:
         raise Unreadable("is no text")
     try:
-        text = data.decode("utf-8-sig").replace("\r\n", "\n")
+        text = data.decode("utf-8-sig").replace("\r\n", "\n").translate(_COLOURS)
     except UnicodeDecodeError as error:
         raise Unreadable(f"is not UTF-8 at byte {error.start}") from None
     return text.split("\n"), list(READERS[kind](text))
@@ -163,9 +165,11 @@ def _bytes(path: str, most: int) -> bytes:
 def _hits(
     path: str, lines: list[str], snippets: list[Snippet], policy: Policy, cwd: str, home: str
 ) -> Iterator[Hit]:
+    from latch_contracts.verdict import Action
     from latchd.passages import look
 
-    found: dict[tuple[int, str, str], Hit] = {}
+    rank = list(Action).index
+    found: dict[tuple[int, str], Hit] = {}  # a line that runs in several ways is told of once by each rule
     for snippet in snippets:
         where = posixpath.normpath(posixpath.join(cwd, snippet.cwd))
         for told in look(
@@ -182,7 +186,9 @@ def _hits(
                 message=told.finding.reason,
                 text=lines[line - 1],
             )
-            found.setdefault((line, hit.rule, hit.message), hit)
+            told_before = found.get((line, hit.rule))
+            if told_before is None or rank(hit.action) > rank(told_before.action):
+                found[line, hit.rule] = hit
     yield from sorted(found.values(), key=lambda hit: (hit.line, hit.rule, hit.message))
 
 
@@ -190,8 +196,8 @@ def _sarif(told: Report) -> dict[str, object]:
     from importlib import metadata
 
     from latchd.guard.groups import TITLES
-    from latchd.guard.rules import RULES, SELF_PROTECTION
+    from latchd.rules.bundled import released
 
-    titles = {rule.id: rule.title for rule in (*SELF_PROTECTION, *RULES)}
+    titles = {entry.rule.id: entry.rule.title for entry in released().entries}
     groups = {group.value: title for group, title in TITLES.items()}
     return sarif.document(told, titles, groups, metadata.version("latchd"))

@@ -1,6 +1,7 @@
 """The recipes of a makefile: every logical line is a shell of its own, the whole recipe with .ONESHELL.
 
-A variable that the file sets once, to plain text, is put in; any other is known only when make runs.
+A variable that the file sets once, to plain words and other such variables, is put in. One that it does not
+set is what make sets it to, or the program whose name it has; any other is known only when make runs.
 """
 
 from __future__ import annotations
@@ -9,10 +10,17 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from latch_client.scan.make_defaults import PRESET
 from latch_client.scan.snippet import UNKNOWN, Snippet, with_unknowns
 
 _SET: Final = re.compile(r"\s*(?:override\s+|export\s+)?([\w.-]+)\s*(\+|\?|::?:?|!)?=\s*(.*?)\s*$")
-_PLAIN: Final = re.compile(r"[^\s$#'\"`;&|<>(){}*?\\]*")
+_PLAIN: Final = re.compile(r"[^\n$#'\"`;&|<>(){}*?\\]*")
+_REFERENCE: Final = re.compile(r"\$(?:\(([\w.-]+)\)|\{([\w.-]+)\})")
+_LONGEST: Final = 1024  # characters of a value; longer ones are lists of files
+_DEPTH: Final = 8  # variables within variables; a makefile that people read has three
+_SAYS: Final = re.compile(r"(?:info|warning|error|eval)\s")
+_RULE: Final = re.compile(r"(?!\s*(?:override|export|unexport|private)\b)[^=#]*?:(?![:=]*=)|define\b")
+_DIRECTIVE: Final = re.compile(r"\s*(?:ifn?eq|ifn?def|else|endif|-?include|sinclude)\b")
 _ONESHELL: Final = re.compile(r"^\.ONESHELL\s*:", re.MULTILINE)
 _SHELL: Final = re.compile(r"^\s*(?:override\s+)?SHELL\s*:?=\s*(\S+)", re.MULTILINE)
 _POSIX: Final = re.compile(r"(?:.*/)?(?:sh|bash|dash|ash|ksh|env)$|\$")
@@ -27,17 +35,20 @@ def read(text: str) -> Iterator[Snippet]:
     whole = bool(_ONESHELL.search(text))
     recipe: list[tuple[str, int]] = []
     number = 0
+    ruled = False  # a tab begins a recipe only below a rule
     while number < len(lines):
-        if not lines[number].startswith("\t"):
-            if lines[number].strip() and not lines[number].lstrip().startswith("#"):
-                yield from _snippets(recipe, whole=whole, known=known)
-                recipe = []
-            number += 1
-            continue
         start = number
         while lines[number].endswith("\\") and number + 1 < len(lines):
             number += 1
         number += 1
+        if not lines[start].startswith("\t"):
+            if lines[start].strip() and not lines[start].lstrip().startswith("#"):
+                yield from _snippets(recipe, whole=whole, known=known)
+                recipe = []
+                ruled = bool(_RULE.match(lines[start])) or (ruled and bool(_DIRECTIVE.match(lines[start])))
+            continue
+        if not ruled:
+            continue
         parts = lines[start:number]
         recipe += [(part.removeprefix("\t"), start + place + 1) for place, part in enumerate(parts)]
     yield from _snippets(recipe, whole=whole, known=known)
@@ -63,19 +74,31 @@ def _snippet(group: list[tuple[str, int]], known: Mapping[str, str]) -> Iterator
 
 
 def _variables(lines: list[str]) -> dict[str, str]:
-    """What is set exactly once, to plain text, and never added to."""
+    """What is set exactly once, to plain words, and never added to; and what the file leaves as it is."""
     found: dict[str, list[tuple[str, str]]] = {}
     for line in lines:
         if not line.startswith("\t") and (match := _SET.fullmatch(line)):
             found.setdefault(match[1], []).append((match[2] or "", match[3]))
-    return {
+    known = {name: value for name, value in PRESET.items() if name not in found}
+    known |= {
         name: values[0][1]
         for name, values in found.items()
-        if len(values) == 1
-        and values[0][0] not in ("+", "!")
-        and values[0][1]
-        and _PLAIN.fullmatch(values[0][1])
+        if len(values) == 1 and values[0][0] not in ("+", "!") and values[0][1]
     }
+    resolved = {name: _resolved(value, known, _DEPTH) for name, value in known.items()}
+    return {name: value for name, value in resolved.items() if value}
+
+
+def _resolved(value: str, known: Mapping[str, str], depth: int) -> str:
+    """A value with the variables in it put in; "" when it is more than plain words in the end."""
+    if depth and (names := _REFERENCE.findall(value)):
+        parts = {
+            name: _resolved(known.get(name, ""), known, depth - 1) for pair in names for name in pair if name
+        }
+        if not all(parts.values()):
+            return ""
+        value = _REFERENCE.sub(lambda found: parts[found[1] or found[2]], value)
+    return value if len(value) <= _LONGEST and _PLAIN.fullmatch(value) else ""
 
 
 def _expanded(text: str, known: Mapping[str, str]) -> str:
@@ -92,10 +115,12 @@ def _expanded(text: str, known: Mapping[str, str]) -> str:
             end = _reference(text, at + 1)
             name = text[at + 2 : end - 1]
             piece = known.get(name, "")
-            if not piece or text[at + 1] not in "({":
+            at = end
+            if _SAYS.match(name):
+                continue  # make tells it, or takes it as its own: the shell gets nothing of it
+            if not piece or text[end - 1] not in ")}":
                 piece = UNKNOWN
                 spans.append((length, length + len(piece)))
-            at = end
         out.append(piece)
         length += len(piece)
     return with_unknowns("".join(out), spans)

@@ -85,8 +85,18 @@ def _misplaced(subject: Subject) -> Iterator[tuple[int, Subject]]:
         return
     for command in subject.acting():
         for text in _meant(command):
-            if len(text) <= _MAX_BODY:
+            if len(text) <= _MAX_BODY and not _is_parameter(subject, command):
                 yield command.id, _shell(subject, call, text)
+
+
+def _is_parameter(subject: Subject, command: Command) -> bool:
+    """Whether the command's name was handed to a shell's program as one word: the quoting is as meant."""
+    outer = subject.facts.command(command.parent)
+    while outer is not None:
+        if outer.program in _SHELLS and "inline-code" in outer.details:
+            return command.executable in outer.argv[1:]
+        outer = subject.facts.command(outer.parent)
+    return False
 
 
 def _meant(command: Command) -> Iterator[str]:

@@ -170,6 +170,8 @@ def _credential(subject: Subject) -> Iterator[Hit]:
     for command, fact in _written(subject):
         if command.program in _DIRECTORY_MAKERS or _from_template(subject, command):
             continue
+        if _makes_key(subject, command, fact):
+            continue
         for path in _spellings(subject, fact):
             if credential(path, subject.home):
                 yield Hit(
@@ -179,6 +181,28 @@ def _credential(subject: Subject) -> Iterator[Hit]:
                     "write a template, and let the person fill it in",
                 )
                 break
+
+
+# Programs that make a key of their own, and the first words by which they do.
+_KEY_MAKERS: Final = {
+    "openssl": frozenset(("req", "genrsa", "genpkey", "gendsa", "ecparam", "dhparam", "x509")),
+    "mkcert": None,
+    "ssh-keygen": None,
+}
+_KEY_ENDINGS: Final = (".pem", ".key", ".p12", "_rsa", "_ed25519", "_ecdsa")
+
+
+def _makes_key(subject: Subject, command: Command, fact: PathFact) -> bool:
+    """A new key for this project, or in scratch: nobody's yet, and nothing is lost where no file was."""
+    verbs = _KEY_MAKERS.get(command.program, frozenset())
+    if verbs is not None and not verbs & set(command.argv[1:2]):
+        return False
+    view = subject.view(fact.resolved) if fact.resolved else None
+    return (
+        fact.value.endswith(_KEY_ENDINGS)
+        and where(subject, fact) in (Place.PROJECT, Place.SCRATCH)
+        and (view is None or not view.exists)
+    )
 
 
 def _from_template(subject: Subject, command: Command) -> bool:
@@ -286,7 +310,12 @@ GATES: Final = (
             "tee /etc/cron.d/x",
             "ln -s a ~/.local/bin/git",
         ),
-        passes=("echo x >> notes.md", "cat ~/.bashrc", "mkdir -p ~/.config/systemd/user"),
+        passes=(
+            "echo x >> notes.md",
+            "cat ~/.bashrc",
+            "mkdir -p ~/.config/systemd/user",
+            "ssh-keygen -R git.host.example",
+        ),
     ),
     Rule(
         "write.schedule",
@@ -312,8 +341,22 @@ GATES: Final = (
         Group.CREDENTIAL,
         Severity.HIGH,
         _credential,
-        denies=("echo A=1 > .env", "cp k ~/.ssh/id_rsa", "tee ~/.aws/credentials"),
-        passes=("cp .env.example .env", "echo x > .env.example", "mkdir -p ~/.ssh"),
+        denies=(
+            "echo A=1 > .env",
+            "cp k ~/.ssh/id_rsa",
+            "tee ~/.aws/credentials",
+            "ssh-keygen -t ed25519 -f ~/.ssh/id_ed25519",
+            "openssl req -x509 -keyout ~/.ssh/dev.key -out c.crt",
+            "openssl enc -in a -out prod.key",
+        ),
+        passes=(
+            "cp .env.example .env",
+            "echo x > .env.example",
+            "mkdir -p ~/.ssh",
+            "openssl req -x509 -newkey rsa:2048 -nodes -keyout certs/dev.key -out certs/dev.crt",
+            "openssl genrsa -out /tmp/a.pem 2048",
+            "mkcert -key-file key.pem -cert-file cert.pem localhost",
+        ),
     ),
     Rule("write.stale", "a file changed since it was read", Group.STALE, Severity.MEDIUM, _stale),
     Rule(

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from latch_contracts.facts import Command, End, Flavor, Grammar, Kind, Operation, PathFact, Status
+from latchd.guard.whereto import of_path, of_peer
 from latchd.shell.grammar.registry import plain_name
 
 if TYPE_CHECKING:
@@ -21,6 +22,15 @@ _TEXT_MARKS: Final = ("LATCHD_", "XDG_", "()", "$", "@P}")
 _WORDS: Final = frozenset(("publish", "upload"))
 _ASSIGNS: Final = re.compile(r"[A-Z0-9_]\+?=")
 _SOCKETS: Final = ("/dev/tcp/", "/dev/udp/")
+
+# What comes in may be run, and what is read may go out: rules about both need both.
+_BRINGS: Final = frozenset(("network", "operation fetch"))
+_SENDS: Final = frozenset(("network", "operation upload"))
+_HOLDS: Final = frozenset(("access read", "operation credential_read", "operation environment_read"))
+_RUNNERS: Final = frozenset(
+    "sh bash dash zsh ksh fish csh tcsh ash busybox eval source . python python2 python3 node nodejs deno "
+    "bun perl ruby php lua rscript osascript pwsh powershell xargs".split()
+)
 
 Needs = frozenset[str]
 
@@ -45,19 +55,34 @@ def traits(subject: Subject) -> set[str]:
     movers = {command.id for command in facts.commands if Operation.MOVE in command.operations}
     for fact in facts.paths:
         found.update(_of_path(fact, moves=fact.command_id in movers))
-    if "access delete" in found and ("operation move" in found or "tool" in found):
-        found.add("access take")
+        found.update(of_path(subject, fact, facts.command(fact.command_id)))
+    if movers and "tree delete" in found:
+        found.add("moved tree")
     if facts.network:
         found.add("network")
+        for peer in facts.network:
+            found.update(of_peer(peer))
     for flow in facts.flows:
         found.add("flow")
         if flow.source is End.NETWORK:
             found.add("network")
+    brings = not found.isdisjoint(_BRINGS)
+    if brings and ("no-program" in found or any(map(_may_run, facts.commands)) or "access execute" in found):
+        found.add("fetched run")
+    if not found.isdisjoint(_SENDS) and not found.isdisjoint(_HOLDS):
+        found.add("held sent")
     if text := subject.text:
         found.update([f"text {mark}" for mark in _TEXT_MARKS if mark in text])
         if _ASSIGNS.search(text):
             found.add("text assigns")
     return found
+
+
+def _may_run(command: Command) -> bool:
+    """Whether a command may run a file or what it is fed."""
+    return (
+        Operation.RUN_INPUT in command.operations or "/" in command.executable or command.program in _RUNNERS
+    )
 
 
 def _of_command(command: Command) -> Iterator[str]:

@@ -139,6 +139,8 @@ PERSISTENCE: Final = patterns(
     .pnpmfile.cjs node_modules/.bin
     """
 )
+# Which machines were met before: neither run nor obeyed.
+_KNOWN_HOSTS: Final = patterns("~/.ssh/known_hosts ~/.ssh/known_hosts.old /root/.ssh/known_hosts")
 # What starts, configures or instructs agents: it acts in every later session.
 CONTROL_PLANES: Final = patterns(
     """
@@ -186,6 +188,12 @@ OWN: Final = patterns(
     """
 )
 PROTECTED: Final = patterns(".git")
+# What agents are told or remember in every later session, by its name in lower case.
+INSTRUCTIONS: Final = frozenset(
+    "agents.md claude.md claude.local.md gemini.md memory.md soul.md identity.md tools.md user.md "
+    "heartbeat.md bootstrap.md .cursorrules .windsurfrules .clinerules .goosehints "
+    "copilot-instructions.md".split()
+)
 
 
 @functools.lru_cache(maxsize=_REMEMBERED)
@@ -235,9 +243,8 @@ def holds_credentials(path: str, home: str) -> bool:
 @functools.lru_cache(maxsize=_REMEMBERED)
 def persistence(path: str, home: str) -> str:
     """The pattern of what runs later by itself; "" when it does not."""
-    if found := first_match(PERSISTENCE, path, home):
-        return found.text
-    return ""
+    found = first_match(PERSISTENCE, path, home)
+    return found.text if found and not surely_matches(_KNOWN_HOSTS, path, home) else ""
 
 
 @functools.lru_cache(maxsize=_REMEMBERED)

@@ -206,6 +206,11 @@ def _feeding(subject: Subject, command_id: int) -> Search | None:
     return Search(frozenset(found), narrowed or sieved)
 
 
+def searches_below(command: Command) -> bool:
+    """Whether the command itself takes what its search finds, and not its start."""
+    return command.program in _SEARCHES
+
+
 def moves(command: Command) -> bool:
     """Moving keeps the content, so it is told apart from removing."""
     return Operation.MOVE in command.operations

@@ -1,12 +1,15 @@
 """What is wrong with rules that compile: examples that don't hold, and advice that is refused itself.
 
-The same questions are asked of built-in rules by a test, of packs by `latchctl rules validate`.
+The same questions are asked of built-in rules by a test, of packs by `latchctl rules validate` and, as far as
+trying.py bounds it, by whoever puts them in force.
 """
 
 from __future__ import annotations
 
+import enum
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Final
 
 import msgspec
@@ -20,7 +23,15 @@ from latchd.rules.compiling import Entry
 from latchd.rules.generation import Generation
 
 _QUOTED: Final = re.compile(r"`([^`]{1,512})`")
+_FOUND: Final = "is found by its own rule"
 _ORDER: Final = (Action.ALLOW, Action.ASK, Action.DENY)
+
+
+class Weight(enum.Enum):
+    """What a fault means for rules that are about to be put in force."""
+
+    REFUSED = "refused"  # they are not what whoever wrote them takes them for
+    TOLD = "told"  # they may be right, only nothing shows it
 
 
 class Fault(msgspec.Struct, frozen=True):
@@ -30,6 +41,7 @@ class Fault(msgspec.Struct, frozen=True):
     line: int
     rule: str
     why: str
+    weight: Weight = Weight.REFUSED
 
     def __str__(self) -> str:
         where = f"{self.source}:{self.line}" if self.line else self.source
@@ -45,40 +57,77 @@ class Example(msgspec.Struct, frozen=True):
     why: str
 
 
+class Check(msgspec.Struct, frozen=True):
+    """One question about a rule: the command that is judged for it, and what asks."""
+
+    command: str
+    asked: Callable[[], Fault | None]
+
+
 def faults(rules: Generation, entry: Entry) -> Iterator[Fault]:
     """What is wrong with one rule of these. A rule that is off is looked at like any other."""
+    yield from unshown(entry)
+    for check in checks(rules, entry):
+        if (fault := check.asked()) is not None:
+            yield fault
+
+
+def unshown(entry: Entry) -> Iterator[Fault]:
+    """What a look at the rule tells, before anything is judged."""
+    if entry.declared is not None and not entry.rule.denies:
+        why = "has no `denies`, so nothing shows that it can match"
+        yield Fault(entry.source, entry.line, entry.rule.id, why, Weight.TOLD)
+
+
+def checks(rules: Generation, entry: Entry) -> Iterator[Check]:
+    """What is to be asked of one rule, each question some judging and not asked yet."""
+    rule = entry.rule
 
     def fault(why: str) -> Fault:
-        return Fault(entry.source, entry.line, entry.rule.id, why)
+        return Fault(entry.source, entry.line, rule.id, why)
 
-    if entry.declared is not None and not entry.rule.denies:
-        yield fault("has no `denies`, so nothing shows that it can match")
-    for example in examples(rules, entry):
-        if example.why:
-            yield fault(f"`{example.command}` {example.why}")
-    for command in sorted(_advised(entry, rules)):
-        verdict = _judged(rules, command)
-        own = any(found.rule == entry.rule.id for found in verdict[1])
-        if verdict[0] is Action.DENY or own:
-            by = entry.rule.id if own else verdict[2]
-            yield fault(f"advises `{command}`, which `{by}` refuses")
+    def must_be_found(command: str) -> Fault | None:
+        why = _unfound(rules, entry, command)
+        return fault(f"`{command}` {why}") if why else None
+
+    def must_pass(command: str) -> Fault | None:
+        return fault(f"`{command}` {_FOUND}") if _found(rule, rules, command) else None
+
+    def may_be_advised(command: str) -> Fault | None:
+        action, found, by = _judged(rules, command)
+        own = any(one.rule == rule.id for one in found)
+        if action is not Action.DENY and not own:
+            return None
+        return fault(f"advises `{command}`, which `{rule.id if own else by}` refuses")
+
+    for ask, commands in (
+        (must_be_found, rule.denies),
+        (must_pass, rule.passes),
+        (may_be_advised, sorted(_advised(entry, rules))),
+    ):
+        for command in commands:
+            yield Check(command, partial(ask, command))
 
 
 def examples(rules: Generation, entry: Entry) -> Iterator[Example]:
     """Each example of a rule, judged alone and, where it must be found, by the whole walk."""
     rule = entry.rule
-    wanted = Policy().answer(rule.group, rule.severity)
     for command in rule.denies:
-        found = _found(rule, rules, command)
-        why = ""
-        if not found:
-            why = "is not found by its own rule"
-        elif entry.enabled and _ORDER.index(_judged(rules, command)[0]) < _ORDER.index(wanted):
-            why = f"is not answered with {wanted.value}"
-        yield Example(rule.id, command, "found", why)
+        yield Example(rule.id, command, "found", _unfound(rules, entry, command))
     for command in rule.passes:
         found = _found(rule, rules, command)
-        yield Example(rule.id, command, "not found", "is found by its own rule" if found else "")
+        yield Example(rule.id, command, "not found", _FOUND if found else "")
+
+
+def _unfound(rules: Generation, entry: Entry, command: str) -> str:
+    """Why an example that must be found is not found as it should be; "" when it is."""
+    rule = entry.rule
+    if not _found(rule, rules, command):
+        return "is not found by its own rule"
+    wanted = Policy().answer(rule.group, rule.severity)
+    if entry.enabled and _ORDER.index(_judged(rules, command)[0]) < _ORDER.index(wanted):
+        return f"is not answered with {wanted.value}"
+    return ""
 
 
 def said(entry: Entry) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from latchd.rules.bundled import ENGINE, bundled
 from latchd.rules.compiling import Entry, entries
 from latchd.rules.generation import Generation, GenerationError, generation, with_packs
 from latchd.rules.pack import MAX_ALL, MAX_FILE, MAX_FILES, PackError, PackFile, parse
+from latchd.rules.trying import OWN, PROJECTS, Most, planned, refusal
 
 DIRECTORY: Final = "rules"  # below the config directory
 PROJECT_DIRECTORY: Final = ".latchd/rules"  # below a project's root
@@ -44,9 +45,27 @@ def standing(policy: Policy, directory: str) -> Generation:
 def tightened(base: Generation, directory: str) -> Generation:
     """A generation with a project's packs on top: they add rules and take none away. Raises RulesError."""
     try:
-        return with_packs(base, packs(directory))
+        rules = with_packs(base, packs(directory))
     except (PackError, GenerationError) as error:
         raise RulesError(str(error)) from None
+    return _held(rules, directory, PROJECTS)
+
+
+def tried(policy: Policy, directory: str) -> Generation:
+    """The rules of ``standing``, once the person's own hold on their examples. Raises RulesError."""
+    return _held(standing(policy, directory), directory, OWN)
+
+
+def _held(rules: Generation, directory: str, most: Most) -> Generation:
+    """These rules, unless those of the directory don't hold on their examples. Raises RulesError."""
+    if fault := refusal(planned(rules, brought(rules, directory), most)):
+        raise RulesError(str(fault))
+    return rules
+
+
+def brought(rules: Generation, directory: str) -> tuple[Entry, ...]:
+    """The rules of a generation that this directory's packs bring."""
+    return tuple(entry for entry in rules.entries if entry.source.startswith(f"{directory}/"))
 
 
 def packs(directory: str) -> Sequence[Entry]:

@@ -12,6 +12,7 @@ from latchd.shell.code_values import CODE_NAMES
 from latchd.shell.lex import Flag, Style, lex
 from latchd.shell.listing import Listing, Scope
 from latchd.shell.parse import Node, Program, from_bytes_view
+from latchd.shell.substituted import folded
 from latchd.shell.variables import Value, Variables
 from latchd.shell.words import assigned
 
@@ -36,6 +37,18 @@ _UNSEEN: Final = frozenset({"eval", "source", "."})
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _ASSIGNED = re.compile(r"([A-Za-z_]\w*)\+?=")
 _DORMANT = re.compile(r"\$\(|`|\$\{")
+
+
+def assignments(program: Program, node: Node) -> list[Node]:
+    """Those children of a node that set a name for bash. From `1a=2` on, all are words of a command."""
+    found: list[Node] = []
+    for child in node.children:
+        if child.kind != "variable_assignment":
+            continue
+        if not _NAME.match(program.text, child.start, child.end):
+            break
+        found.append(child)
+    return found
 
 
 def assign(listing: Listing, program: Program, node: Node, scope: Scope, variables: Variables) -> str:
@@ -63,7 +76,7 @@ def assign(listing: Listing, program: Program, node: Node, scope: Scope, variabl
         lexed = lex(text, value_node.start, node.end, program.spans)
         listing.heed(lexed)
         sources = listing.codes(program, lexed.codes, scope, variables)
-        found = assigned(lexed, variables)
+        found = assigned(folded(listing, program, lexed, variables), variables)
         whole = not appends and not subscript
         default = found.default if whole else None
         variables.assign(name, Value(found.pieces if whole else None, found.sources + sources, default))
@@ -83,6 +96,7 @@ def _special(listing: Listing, name: str, lexed: object, scope: Scope, variables
     if name == "IFS":
         variables.folds = False
         variables.values = {}
+        variables.volatile |= {"IFS"}
     elif name == "BASH_ALIASES":
         listing.any_alias = True
     elif _UNSEEN_CODE.match(name):
@@ -154,9 +168,42 @@ def volatile_names(program: Program) -> tuple[frozenset[str], frozenset[str], bo
     return frozenset(names), frozenset(looped), certain
 
 
+_OUT_OF_SIGHT: Final = re.compile(
+    r"\b(?:eval|source|alias|unset|read|getopts|mapfile|readarray|select|coproc)\b|\bprintf\s+-v|(?:\A|[\s;&|({])\.\s"
+)
+
+
+def settled_names(text: str) -> frozenset[str]:
+    """Names that a text with a trap assigns once, where nothing can assign them but in plain sight."""
+    if "trap" not in text or _OUT_OF_SIGHT.search(text):
+        return frozenset()
+    names = _ASSIGNED.findall(text)
+    return frozenset(name for name in names if names.count(name) == 1 and f"{name}[" not in text)
+
+
 _UNQUOTE = str.maketrans("", "", "\\'\"")
 
 
 def prefix_details(names: tuple[str, ...]) -> tuple[str, ...]:
     """The detail words of assignments that stand before a command."""
     return ("sets-loader",) if any(LOADER_NAMES.match(name) for name in names) else ()
+
+
+_CALLS: Final = re.compile(r"(set|shift|eval|source|\.)\Z")
+
+
+def moves_parameters(program: Program, node: Node) -> bool:
+    """Whether a branch or loop below the node may change $1 and the others of this very shell."""
+    text = program.text
+    waiting = [(child, False) for child in node.children]
+    while waiting:
+        current, branch = waiting.pop()
+        if current.kind == "function_definition":
+            continue  # it has parameters of its own
+        branch = branch or current.kind in _BRANCHES
+        if branch and current.kind == "command":
+            words = (text[child.start : child.end].translate(_UNQUOTE) for child in current.children)
+            if any(map(_CALLS.match, words)):
+                return True
+        waiting += [(child, branch) for child in current.children]
+    return False

@@ -100,20 +100,20 @@ def _tree_is_whole(program: Program) -> bool:
     regions = [program.root]
     while regions:
         region = regions.pop()
-        found = _region_marks(program.text, region, regions, 0 if region is program.root else region.start)
+        start, end = (0, len(program.text)) if region is program.root else (region.start, region.end)
+        found = _region_marks(program.text, region, regions, start, end)
         if found is None:
             return False
         marks += found
     return marks == len(program.heredocs)
 
 
-def _region_marks(text: str, region: Node, regions: list[Node], at: int) -> int | None:
+def _region_marks(text: str, region: Node, regions: list[Node], at: int, end: int) -> int | None:
     """How many here-documents stand in a region; None if its leaves don't cover its text.
 
     Code inside words is not looked at but added to ``regions``.
     """
     marks = 0
-    end = len(text) if at == 0 else region.end
     waiting = [(region, False)]
     while waiting:
         node, arithmetic = waiting.pop()

@@ -16,8 +16,7 @@ import msgspec
 
 from latch_contracts.facts import Argument
 from latchd.shell.embedded_code import Embedded, Fed, together
-from latchd.shell.parse import HOLE
-from latchd.shell.redirects import code_text
+from latchd.shell.parse import HOLE, code_text
 
 MAX_TOKENS: Final = 2048  # of one program; looking back from each `|` costs their square
 _TAKES: Final = frozenset(
@@ -147,6 +146,7 @@ def _read(found: list[_Token], given: Mapping[str, str]) -> Embedded:
         else:
             continue
         if not code.replace(HOLE, "").strip():
+            codes += [HOLE] if HOLE in code else []
             opaque = True
         elif printed is not None or token.text == "|&":
             fed.append(Fed(code, _printed(found, printed, at, values)))

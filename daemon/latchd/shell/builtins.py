@@ -9,10 +9,10 @@ from typing import Final
 import msgspec
 
 from latch_contracts.facts import Argument, Issue, Reach
-from latchd.shell.decoders import decoded
-from latchd.shell.listing import LIMITS, Input, Listing, Raw, Scope
-from latchd.shell.redirects import code_text
-from latchd.shell.variables import Variables
+from latchd.shell.child import quoted
+from latchd.shell.listing import LIMITS, Listing, Raw, Scope
+from latchd.shell.parse import code_text
+from latchd.shell.variables import HOLE, Variables, is_loose
 
 _NAME_EVALUATORS: Final = frozenset(
     "let test [ read printf unset wait declare typeset local export readonly mapfile readarray"
@@ -21,18 +21,6 @@ _NAME_EVALUATORS: Final = frozenset(
 _TESTS: Final = frozenset("-v -R -t -eq -ne -lt -le -gt -ge".split())
 _SCRATCH = re.compile(r"/tmp/\0(/[^\0]*)?\Z")  # noqa: S108 - what words.SCRATCH makes
 _NAME = re.compile(r"[A-Za-z_]\w*")
-_ESCAPE = re.compile(r"\\(0[0-7]{0,3}|[0-7]{1,3}|x[0-9A-Fa-f]{1,2}|.)", re.DOTALL)
-_NAMED: Final = {
-    "n": "\n",
-    "t": "\t",
-    "a": "\a",
-    "b": "\b",
-    "e": "\x1b",
-    "E": "\x1b",
-    "f": "\f",
-    "r": "\r",
-    "v": "\v",
-}
 
 
 def evaluates(words: Sequence[Argument]) -> bool:
@@ -53,6 +41,8 @@ def apply_builtin(listing: Listing, raw: Raw, scope: Scope, variables: Variables
     """Take over what a builtin changes for the commands after it."""
     name = raw.words[0].value
     words = raw.words[1:]
+    if name in ("complete", "compgen", "export", "declare", "typeset"):
+        _name_functions(listing, words)
     if name == "cd":
         _cd(words, variables)
     elif name == "pushd":
@@ -70,10 +60,19 @@ def apply_builtin(listing: Listing, raw: Raw, scope: Scope, variables: Variables
     elif name in ("export", "declare", "typeset", "local", "readonly"):
         if any(re.match(r"[-+]\w*[in]", word.value) for word in words):
             listing.evaluates = True  # what such a name is given later is arithmetic or a name
+        own = bool(scope.calls) and name in ("declare", "typeset", "local")  # with no value it has none
         variables.forget(
-            *(match.group() for word in words if "=" in word.value and (match := _NAME.match(word.value)))
+            *(
+                match.group()
+                for word in words
+                if (own or "=" in word.value) and (match := _NAME.match(word.value))
+            )
         )
+    elif name == "shift":
+        count = words[0].value if words else "1"
+        variables.shift(int(count) if count.isdecimal() and len(count) < 4 else None)
     elif name == "set":
+        _set(words, variables)
         for index, word in enumerate(words):
             if re.match(r"-[a-zA-Z]*e", word.value) or (
                 word.value == "errexit" and words[index - 1].value == "-o"
@@ -85,10 +84,43 @@ def apply_builtin(listing: Listing, raw: Raw, scope: Scope, variables: Variables
         _alias(listing, words, scope, variables)
     elif name == "hash" and any(re.match(r"-\w*p", word.value) for word in words):
         listing.note(Issue.UNSUPPORTED_CONSTRUCT)
+        path = [words[index + 1] for index, word in enumerate(words[:-1]) if re.match(r"-\w*p\Z", word.value)]
+        for word in words[2:] if path else ():  # the name stands for that file from here on
+            if not word.value.startswith("-") and "\0" not in path[0].value:
+                listing.aliases.add(word.value)
+                listing.bodies[word.value] = quoted(path)
     elif name == "enable" and any(re.match(r"-\w*f", word.value) for word in words):
         listing.note(Issue.OPAQUE_ARTIFACT)
+    elif name == "bind" and any(word.value.startswith("-x") for word in words):
+        _bind(listing, words, scope, variables)
     elif name in ("bind", "complete", "fc") and any(word.value in ("-x", "-C", "-s", "-e") for word in words):
         listing.note(Issue.UNSUPPORTED_CONSTRUCT)
+
+
+def _set(words: Sequence[Argument], variables: Variables) -> None:
+    """`set … -- a b` and `set a b` give the parameters new values."""
+    index = 0
+    while index < len(words):
+        value = words[index].value
+        if value in ("--", "-") or value[:1] not in ("-", "+") or len(value) == 1:
+            break
+        index += 1 + value.count("o")
+    rest = words[index:]
+    if not rest or (rest[0].value == "-" and len(rest) == 1):
+        return
+    own = rest[1:] if rest[0].value in ("--", "-") else rest
+    if is_loose(rest[0]) and rest is own:  # it may be an option, or nothing
+        variables.parameters = None
+        return
+    zero = HOLE if variables.parameters is None else variables.parameters[0]
+    variables.call((zero, *own))
+
+
+def _name_functions(listing: Listing, words: Sequence[Argument]) -> None:
+    """Functions that something else is told of may be called with any words."""
+    for word in words:
+        if (function := listing.functions.get(word.value)) is not None:
+            function.whole = False
 
 
 def _cd(words: Sequence[Argument], variables: Variables) -> None:
@@ -111,6 +143,19 @@ def _cd(words: Sequence[Argument], variables: Variables) -> None:
         variables.enter(target.value)
 
 
+def _bind(listing: Listing, words: Sequence[Argument], scope: Scope, variables: Variables) -> None:
+    """`bind -x '"\\C-x": command'`: run when that key is pressed."""
+    inner = msgspec.structs.replace(scope.within(Reach.DEFERRED), nesting=scope.nesting + 1, pipeline=0)
+    for word in words:
+        _, colon, code = word.value.removeprefix("-x").partition(":")
+        if colon:
+            code = code.strip()
+            code = code[1:-1] if code[:1] == '"' == code[-1:] and len(code) > 1 else code
+            listing.text(code_text(code), inner, variables.bare())
+        elif not word.value.startswith("-"):
+            listing.note(Issue.UNSUPPORTED_CONSTRUCT)
+
+
 def _alias(listing: Listing, words: Sequence[Argument], scope: Scope, variables: Variables) -> None:
     for word in words:
         name, equals, body = word.value.partition("=")
@@ -129,74 +174,4 @@ def _alias(listing: Listing, words: Sequence[Argument], scope: Scope, variables:
         named = not any(raw.words and raw.words[0].expands for raw in listing.commands[before:])
         if named and not LIMITS & listing.issues.keys():  # a use of the name is a doubt of its own
             listing.issues = known
-
-
-def output_text(words: Sequence[Argument], stdin: Input) -> str | None:
-    """What the command prints, as text of the bytes view with holes, if that is known."""
-    if not words or any(word.globs and "\0" not in word.value for word in words):
-        return None
-    name = words[0].value.rpartition("/")[2]
-    if name == "echo":
-        return _echo(words[1:])
-    if name == "printf":
-        return _printf(words[1:])
-    if stdin.text is not None and (found := decoded(name, words, stdin.text)) is not None:
-        return found
-    if name in ("cat", "tee") and stdin.given:
-        operands = [word.value for word in words[1:] if not word.value.startswith("-") or word.value == "-"]
-        if name == "tee" or not operands or operands == ["-"]:
-            return stdin.text
-    return None
-
-
-def _echo(words: Sequence[Argument]) -> str:
-    index, newline, escapes = 0, True, False
-    while index < len(words) and re.match(r"-[neE]+\Z", words[index].value):
-        newline &= "n" not in words[index].value
-        escapes |= "e" in words[index].value
-        index += 1
-    text = " ".join(word.value for word in words[index:])
-    if escapes:
-        text = _unescape(text)
-    return code_text(text) + ("\n" if newline else "")
-
-
-def _printf(words: Sequence[Argument]) -> str | None:
-    if not words or words[0].value.startswith("-"):
-        return None
-    form = words[0].value
-    holders = re.findall(r"%%|%[^%]*?[a-zA-Z]", form)
-    values = [word.value for word in words[1:]]
-    wanted = [holder for holder in holders if holder != "%%"]
-    if any(holder not in ("%s", "%b", "%d", "%%") for holder in holders):
-        return None
-    text = _unescape(form)
-    if not wanted:
-        return code_text(text.replace("%%", "%"))
-    rounds = max(1, -(-len(values) // len(wanted)))
-    if rounds * len(text) > 65536:
-        return None
-    filling = iter([*values, *[""] * (rounds * len(wanted) - len(values))])
-    return code_text(
-        re.sub(
-            r"%%|%[sbd]",
-            lambda m: "%" if m.group() == "%%" else _filled(m.group(), next(filling)),
-            text * rounds,
-        )
-    )
-
-
-def _filled(holder: str, value: str) -> str:
-    return _unescape(value) if holder == "%b" else value
-
-
-def _unescape(text: str) -> str:
-    def one(match: re.Match[str]) -> str:
-        code = match.group(1)
-        if code[0] == "x" and len(code) > 1:
-            return chr(int(code[1:], 16))
-        if code[0] in "01234567":
-            return chr(int(code, 8) & 0xFF)
-        return _NAMED.get(code, code if code == "\\" else match.group())
-
-    return _ESCAPE.sub(one, text)
+        listing.bodies[name] = code_text(body)

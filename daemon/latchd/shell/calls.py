@@ -9,14 +9,16 @@ from typing import Final
 import msgspec
 
 from latch_contracts.facts import Argument, End, Issue, Kind, Reach, Wrapper
-from latchd.shell.assignments import assign, prefix_details
-from latchd.shell.builtins import apply_builtin, evaluates, output_text
-from latchd.shell.child import Child, gone_to, program_name, suspected_tail
+from latchd.shell.assignments import assign, assignments, prefix_details
+from latchd.shell.builtins import apply_builtin, evaluates
+from latchd.shell.child import HOLE, Child, Unwrapped, gone_to, program_name, quoted, suspected_tail
 from latchd.shell.lex import Code, Style, lex
 from latchd.shell.listing import SOME_INPUT, Edge, Input, Listing, Raw, Scope
+from latchd.shell.outputs import output_text
 from latchd.shell.parse import Node, Program
 from latchd.shell.redirects import Redirected, is_descriptor, read_redirects
 from latchd.shell.shells import is_stream
+from latchd.shell.substituted import printed, read
 from latchd.shell.unwrap import unwrap
 from latchd.shell.variables import Value, Variables
 from latchd.shell.words import Word, read_word
@@ -37,6 +39,7 @@ class Call(msgspec.Struct):
 
     arguments: tuple[Argument, ...]
     codes: tuple[Code, ...] = ()
+    streams: dict[int, Code | str] = {}  # words that are `<(…)`, by their place: the code, or what it gives
     redirected: Redirected = msgspec.field(default_factory=Redirected)
     sources: tuple[int, ...] = ()
     details: tuple[str, ...] = ()
@@ -55,19 +58,16 @@ def command(
     """A `command` node with the redirections that stand beside it."""
     own = [child for child in node.children if child.kind in _REDIRECTS]
     redirected = read_redirects(listing, program, [*own, *redirects], variables)
+    settings = assignments(program, node)
     spans = [
         (child.start, child.end)
         for child in node.children
-        if child.kind not in _REDIRECTS and child.kind != "variable_assignment"
+        if child.kind not in _REDIRECTS and child not in settings
     ]
     spans = _few(listing, _words(program.text, spans + redirected.extra))
-    words = [read_word(program.text, start, end, program.spans, variables) for start, end in spans]
+    words = read(listing, program, spans, variables)
     prefix = variables.copy()
-    names = tuple(
-        assign(listing, program, child, scope, prefix)
-        for child in node.children
-        if child.kind == "variable_assignment"
-    )
+    names = tuple(assign(listing, program, child, scope, prefix) for child in settings)
     details = prefix_details(names)
     seen = variables.copy()
     ids = emit(listing, program, _call(listing, words, redirected, details), scope, variables)
@@ -75,7 +75,7 @@ def command(
     if "${" not in text and all(value.default is None for value in seen.values.values()):
         return ids
     seen.defaults = True
-    others = [read_word(program.text, start, end, program.spans, seen) for start, end in spans]
+    others = read(listing, program, spans, seen)
     again = read_redirects(listing, program, [*own, *redirects], seen)
     other = msgspec.structs.replace(_call(listing, others, again, details), codes=())
     return ids + _with_defaults(listing, listing.commands[ids[0] - 1], other, scope, seen)
@@ -96,10 +96,8 @@ def words(
     listing: Listing, program: Program, redirected: Redirected, scope: Scope, variables: Variables
 ) -> tuple[int, ...]:
     """A command whose words all stand behind a redirection: `<in program`."""
-    found = [
-        read_word(program.text, start, end, program.spans, variables)
-        for start, end in _few(listing, _words(program.text, redirected.extra))
-    ]
+    spans = _few(listing, _words(program.text, redirected.extra))
+    found = read(listing, program, spans, variables)
     return emit(listing, program, _call(listing, found, redirected, ()), scope, variables)
 
 
@@ -138,7 +136,7 @@ def declaration(
     )
     for child in node.children:
         if child.kind == "variable_assignment":
-            aside = Listing(listing.run)  # the code of the values is listed once, below the command
+            aside = listing.aside()  # the code of the values is listed once, below the command
             assign(aside, program, child, scope, quiet)
             listing.take_doubts(aside)
             name = program.text[child.start : child.end].partition("=")[0]
@@ -188,16 +186,27 @@ def _call(listing: Listing, found: list[Word], redirected: Redirected, details: 
     arguments: list[Argument] = []
     codes: list[Code] = []
     sources: list[int] = []
+    streams: dict[int, Code | str] = {}
     for word in found:
         listing.heed(word.lexed)
+        if len(word.lexed.codes) == len(word.lexed.pieces) == 1 and word.lexed.codes[0].process == "<":
+            streams[len(arguments)] = word.lexed.codes[0]
         arguments += word.arguments
         codes += word.lexed.codes
         sources += word.sources
         if word.overflow:
             listing.note(Issue.FACT_LIMIT)
     bare = bool(found) and bool(found[0].bare)
+    if len(arguments) > MAX_WORDS:
+        listing.note(Issue.FACT_LIMIT)
     return Call(
-        tuple(arguments), tuple(codes), redirected, tuple(dict.fromkeys(sources)), details, name_is_bare=bare
+        tuple(arguments[:MAX_WORDS]),
+        tuple(codes),
+        streams,
+        redirected,
+        tuple(dict.fromkeys(sources)),
+        details,
+        name_is_bare=bare,
     )
 
 
@@ -217,6 +226,11 @@ def emit(
         wrappers=scope.wrappers,
         remote=call.remote,
     )
+    for place, stream in call.streams.items():
+        if isinstance(stream, str):
+            raw.streams[place] = stream
+        elif program is not None and (text := printed(listing, program, stream, variables)) is not None:
+            raw.streams[place] = text
     if not call.arguments and not call.codes:
         raw.kind = Kind.SHELL_REDIRECT
     number = listing.add(raw)
@@ -239,26 +253,57 @@ def emit(
         return (number,)
     _dormant(listing, call.arguments, scope)
     ids: tuple[int, ...] = (number,)
-    if first.value in listing.functions and first.value not in scope.calls:
-        ids += _function_call(listing, first.value, raw, scope, variables)
+    body = listing.bodies.get(first.value)
+    if body is not None and f"alias {first.value}" not in scope.calls:
+        _alias_use(listing, first.value, body, raw, scope, variables)
+    if first.value in listing.functions:
+        if first.value in scope.calls:
+            listing.functions[first.value].whole = False
+        else:
+            ids += _function_call(listing, first.value, raw, scope, variables)
     return ids + _children(listing, raw, scope, variables)
 
 
 def _codes(
     listing: Listing, program: Program, call: Call, number: int, below: Scope, variables: Variables
 ) -> None:
+    raw = listing.commands[number - 1]
     for code in (*call.codes, *call.redirected.codes):
-        inner = listing.codes(program, (code,), below, variables)
+        fed = _fed(raw, within=code in call.codes) if code.process == ">" else SOME_INPUT
+        inner = listing.codes(program, (code,), below, variables, fed)
         if code.process == ">":
             listing.edges += [Edge(number, target, End.STDIN) for target in inner]
         else:
             listing.edges += [Edge(source, number, End.PROCESS) for source in inner]
 
 
+def _fed(raw: Raw, *, within: bool) -> Input:
+    """What a `>(…)` of the command gets: as one of its words, or behind a redirection."""
+    if not raw.words:
+        return SOME_INPUT
+    if within:
+        return Input(True, raw.stdin.text) if program_name(raw.words[0].value) == "tee" else SOME_INPUT
+    plain = len(raw.redirects) == 1 and raw.redirects[0].fd == 1
+    return Input(True, output_text(raw.words, raw.stdin)) if plain else SOME_INPUT
+
+
+def _alias_use(listing: Listing, name: str, body: str, raw: Raw, scope: Scope, variables: Variables) -> None:
+    """What the name of an alias stands for where a shell replaces it, with the words behind it."""
+    inner = msgspec.structs.replace(
+        scope.within(Reach.CONDITIONAL),
+        parent=raw.id,
+        pipeline=0,
+        nesting=scope.nesting + 1,
+        calls=scope.calls | {f"alias {name}"},
+        stdin=raw.stdin.shared(),
+    )
+    listing.text(f"{body} {quoted(raw.words[1:])}", inner, variables.copy())
+
+
 def _function_call(
     listing: Listing, name: str, raw: Raw, scope: Scope, variables: Variables
 ) -> tuple[int, ...]:
-    program, body = listing.functions[name]
+    function = listing.functions[name]
     inner = msgspec.structs.replace(
         scope,
         parent=raw.id,
@@ -272,13 +317,18 @@ def _function_call(
     if inner.nesting > 12:
         listing.note(Issue.DEPTH_LIMIT)
         return ()
-    ids = listing.run(program, body, inner, variables.bare())
+    function.called = True
+    state = variables.copy()
+    zero = HOLE if variables.parameters is None else variables.parameters[0]
+    state.call((zero, *raw.words[1:]))
+    function.whole = function.whole and state.parameters is not None
+    ids = listing.run(function.program, function.body, inner, state)
     variables.meet(variables.bare())
     return ids
 
 
 def _children(listing: Listing, raw: Raw, scope: Scope, variables: Variables) -> tuple[int, ...]:
-    found = unwrap(raw.words, raw.stdin)
+    found = _of_stream(raw, unwrap(raw.words, raw.stdin))
     for issue in found.issues:
         listing.note(issue)
     raw.runs_input = found.runs_input
@@ -307,6 +357,17 @@ def _children(listing: Listing, raw: Raw, scope: Scope, variables: Variables) ->
     return ids
 
 
+def _of_stream(raw: Raw, found: Unwrapped) -> Unwrapped:
+    """What a shell runs whose script is `<(…)`, where that is known."""
+    place, text = found.stream, raw.streams.get(found.stream)
+    if not place or text is None:
+        return found
+    parameters = None if found.forgets else raw.words[place:]
+    issues = tuple(issue for issue in found.issues if issue is not Issue.OPAQUE_ARTIFACT)
+    child = Child(code=text, head=place, parameters=parameters)
+    return msgspec.structs.replace(found, children=(child,), issues=issues)
+
+
 def _child(listing: Listing, raw: Raw, child: Child, scope: Scope, variables: Variables) -> tuple[int, ...]:
     wrappers = scope.wrappers
     if child.wraps:
@@ -333,7 +394,12 @@ def _child(listing: Listing, raw: Raw, child: Child, scope: Scope, variables: Va
         return emit(
             listing,
             None,
-            Call(child.words, remote=child.remote or raw.remote, name_is_bare=False),
+            Call(
+                child.words,
+                streams=_handed_on(raw, child.words),
+                remote=child.remote or raw.remote,
+                name_is_bare=False,
+            ),
             inner,
             state,
         )
@@ -341,9 +407,11 @@ def _child(listing: Listing, raw: Raw, child: Child, scope: Scope, variables: Va
         listing.note(Issue.DYNAMIC_WORD)
     if not straight:
         state = variables.bare()
+        state.values = variables.lasting() if raw.words[0].value == "trap" else {}
         state.places = () if child.reach is Reach.DEFERRED else places
-        state.home = "" if child.remote else variables.home
+        state.home = "" if child.remote or "HOME" in variables.values else variables.home
         state.folds = not child.remote
+        state.call(child.parameters)
     before = len(listing.commands)
     inner = msgspec.structs.replace(inner, nesting=inner.nesting + 1, stdin=inner.stdin.shared())
     ids = listing.text(child.code, inner, state)
@@ -351,6 +419,16 @@ def _child(listing: Listing, raw: Raw, child: Child, scope: Scope, variables: Va
         for item in listing.commands[before:]:
             item.remote = True
     return ids if child.reach is not Reach.DEFERRED else ()
+
+
+def _handed_on(raw: Raw, words: Sequence[Argument]) -> dict[int, Code | str]:
+    """The streams among words that a wrapper gives to its command."""
+    return {
+        index: text
+        for place, text in raw.streams.items()
+        for index, word in enumerate(words)
+        if word is raw.words[place]
+    }
 
 
 def _globs_into(raw: Raw, child: Child) -> bool:
@@ -380,4 +458,6 @@ def output_of(listing: Listing, ids: tuple[int, ...]) -> Input:
     raw = listing.commands[ids[0] - 1]
     if any(item.fd in (1, -1) for item in raw.redirects) or raw.kind is not Kind.PROCESS:
         return SOME_INPUT
+    if raw.streams.keys() == {1} and len(raw.words) == 2 and program_name(raw.words[0].value) == "cat":
+        return Input(True, raw.streams[1])
     return Input(True, output_text(raw.words, raw.stdin))

@@ -16,12 +16,12 @@ from latch_contracts.facts import Argument, Issue, Reach
 from latchd.shell.grammar.description import Context
 from latchd.shell.grammar.places import resolve
 from latchd.shell.listing import Input
-from latchd.shell.redirects import code_text
+from latchd.shell.parse import code_text
+from latchd.shell.variables import HOLE as HOLE
 from latchd.shell.wrappers import DANGEROUS
 
 _ONE_WORD: Final = re.compile(r"[\w./:=@%+,\0-]+\Z")
 _ENDINGS: Final = frozenset({".exe", ".cmd", ".bat"})
-HOLE: Final = Argument("\0", expands=True, globs=True)
 
 
 class Child(msgspec.Struct, frozen=True):
@@ -38,6 +38,7 @@ class Child(msgspec.Struct, frozen=True):
     quotes: bool = False  # the words it takes over stand quoted in its code
     directories: tuple[Argument, ...] = ()  # it goes there first, one step after another
     may_stay: bool = False  # or not: versions of the wrapper differ
+    parameters: tuple[Argument, ...] | None = None  # of a shell that runs its code: $0, $1, …
 
 
 class Unwrapped(msgspec.Struct, frozen=True):
@@ -47,6 +48,7 @@ class Unwrapped(msgspec.Struct, frozen=True):
     suspected: str = ""
     details: tuple[str, ...] = ()
     forgets: bool = False  # code that was not seen ran in this shell
+    stream: int = 0  # the word that is `<(…)` and whose text is the program
 
 
 NOTHING: Final = Unwrapped()
@@ -54,7 +56,7 @@ NOTHING: Final = Unwrapped()
 
 def program_name(word: str) -> str:
     """Lower-cased basename, without what Windows adds: directories with a backslash, ``.exe`` and kin."""
-    name = word.rpartition("/")[2].rpartition("\\")[2].lower()
+    name = word.rstrip("/").rpartition("/")[2].rpartition("\\")[2].lower()
     if name[-4:] not in _ENDINGS:
         return name
     return name[:-4] or name

@@ -14,7 +14,7 @@ import msgspec
 
 from latch_contracts.facts import Argument
 from latchd.shell.embedded_code import Embedded
-from latchd.shell.redirects import code_text
+from latchd.shell.parse import code_text
 
 
 class Console(msgspec.Struct, frozen=True):

@@ -13,7 +13,7 @@ import msgspec
 from latch_contracts.facts import Argument, Issue, Reach
 from latchd.shell.lex import Style, lex
 from latchd.shell.listing import Listing
-from latchd.shell.redirects import code_text
+from latchd.shell.parse import code_text
 from latchd.shell.variables import Variables
 
 

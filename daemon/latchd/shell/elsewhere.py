@@ -11,7 +11,7 @@ from latch_contracts.facts import Argument, Issue, Reach
 from latchd.shell.child import NOTHING, Child, Unwrapped, joined, program_name, split_words, word_at
 from latchd.shell.listing import Input
 from latchd.shell.options import parse_options, short_options
-from latchd.shell.redirects import code_text
+from latchd.shell.parse import code_text
 from latchd.shell.wrappers import Options, Tail
 
 _DOCKER_VALUES = frozenset(

@@ -81,6 +81,7 @@ def _analyze(command: str, cwd: str, home: str) -> ActionFacts:
     variables = Variables(home, (posixpath.normpath(cwd),) if cwd.startswith("/") else ())
     try:
         listing.text(text, Scope(), variables)
+        listing.list_functions()
         list_dormant(listing)
     except Full:
         pass

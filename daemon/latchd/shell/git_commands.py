@@ -11,7 +11,7 @@ from latch_contracts.facts import Argument, Reach
 from latchd.shell.child import Child, Unwrapped, joined, quoted, split_words, word_at
 from latchd.shell.directories import moved, named
 from latchd.shell.listing import Input
-from latchd.shell.redirects import code_text
+from latchd.shell.parse import code_text
 from latchd.shell.wrappers import Options
 
 _GIT_VALUES = frozenset(

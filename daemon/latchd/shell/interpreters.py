@@ -16,8 +16,8 @@ from latchd.shell.code_values import OPTION_CODE, OPTION_WORDS
 from latchd.shell.console_code import CONSOLES, console_code
 from latchd.shell.embedded_code import NONE, Embedded, together
 from latchd.shell.make_code import make
+from latchd.shell.parse import code_text
 from latchd.shell.program_code import inline_code, language
-from latchd.shell.redirects import code_text
 from latchd.shell.sed_code import sed
 
 _AWKS = frozenset(("awk", "gawk", "mawk", "nawk", "original-awk", "bawk", "goawk"))
@@ -30,7 +30,7 @@ def embedded(name: str, words: Sequence[Argument], stdin: str | None) -> Embedde
     if name in _AWKS:
         return awk(words, stdin)
     if name in _SEDS:
-        return sed(words)
+        return sed(words, stdin)
     if name in CONSOLES:
         found = console_code(CONSOLES[name], words, stdin)
         return together(found, _options(name, words)) if name in OPTION_CODE else found

@@ -18,7 +18,7 @@ from latchd.shell.directories import directories, moved
 from latchd.shell.launcher_tables import ANY, LAUNCHERS
 from latchd.shell.listing import Input
 from latchd.shell.options import parse_options
-from latchd.shell.redirects import code_text
+from latchd.shell.parse import code_text
 from latchd.shell.wrappers import Options, Tail, names
 
 # Options that send a launcher, and with it what it starts, to a directory; ahead of the subcommand or behind.

@@ -16,7 +16,7 @@ import msgspec
 
 from latch_contracts.facts import Issue
 from latchd.shell.parse import HOLE, Node
-from latchd.shell.prepare import TICK, backticked
+from latchd.shell.prepare import MARK, TICK, backticked
 
 
 class Style(enum.Enum):
@@ -40,6 +40,7 @@ class Flag(enum.Enum):
     HOLE = "hole"  # not known; unquoted
     QUOTED_HOLE = "quoted_hole"
     MANY = "many"  # "$@": any number of words
+    OUTPUT = "output"  # what an unquoted substitution gives; it may split
     SCRATCH = "scratch"  # $(mktemp -d)
     GLOB = "glob"  # the name of a file that this pattern finds
     TILDE = "tilde"  # a home that is not known; the text stays as written
@@ -49,8 +50,9 @@ class Piece(msgspec.Struct, frozen=True, gc=False):
     text: str
     flag: Flag
     default: tuple[Piece, ...] | None = None  # of a hole: what ${X:-…} stands for if X has no value
-    name: str = ""  # X, where its own value would win
+    name: str = ""  # X, where its own value would win; of MANY: @ or *, with a " ahead if quoted
     sets: bool = False  # ${X:=…}: X has the default from here on
+    code: Code | None = None  # of a hole: the substitution whose output it is
 
 
 class Code(msgspec.Struct, frozen=True, gc=False):
@@ -88,6 +90,7 @@ _SCRATCH = re.compile(
 _BRACED_EVALUATES = re.compile(r"!|[A-Za-z_]\w*\[[^\]]*[A-Za-z_$`]|[A-Za-z_@*]\w*(\[[^\]]*\])?:[^-+=?]")
 _DEFAULT = re.compile(r"!?([A-Za-z_]\w*|\d+|[@*#?$!-])(?:\[[^\]]*\])?:?([-=+])")
 _PROMPT = re.compile(r"@P\Z")
+_POSITION = re.compile(r"[0-9]{1,3}\Z")
 _ANSI = re.compile(r"\\(x[0-9A-Fa-f]{1,2}|u[0-9A-Fa-f]{1,4}|U[0-9A-Fa-f]{1,8}|[0-7]{1,3}|c.|.)", re.DOTALL)
 _ANSI_NAMED = {
     "a": "\a",
@@ -255,9 +258,12 @@ class _Reader:
             self.add(name.group(), Flag.QUOTED_VARIABLE if quoted else Flag.VARIABLE)
             return name.end()
         if following and following in "@*":
-            self.add("", Flag.MANY)
+            self.pieces.append(Piece("", Flag.MANY, name='"' * quoted + following))
             return at + 2
-        if following and following in "?!#$-0123456789":
+        if following and following in "0123456789":
+            self.add(following, Flag.QUOTED_VARIABLE if quoted else Flag.VARIABLE)
+            return at + 2
+        if following and following in "?!#$-":
             self.add("", hole)
             return at + 2
         if following and following in "}," and not quoted:  # `{a,$}b`: a name once the braces are gone
@@ -277,8 +283,7 @@ class _Reader:
             return node.end
         if node is not None and node.kind == "command_substitution" and node.end <= self.end:
             inner = text[at + 2 : node.end - 1]
-            self.codes.append(Code(node=node))
-            self.add("", Flag.SCRATCH if _SCRATCH.match(inner) else hole)
+            self._output(Code(node=node), Flag.SCRATCH if _SCRATCH.match(inner) else hole)
             return node.end
         close = closing(text, at + 1, self.end)
         if close < 0:
@@ -289,23 +294,26 @@ class _Reader:
             self.evaluates = True
             _scan_into(self, at + 3, close - 1, Style.ARITHMETIC)
         else:
-            self.codes.append(Code(text=inner))
+            self._output(Code(text=inner), hole)
+            return close + 1
         self.add("", hole)
         return close + 1
+
+    def _output(self, code: Code, flag: Flag) -> None:
+        self.codes.append(code)
+        self.pieces.append(Piece("", flag, code=code))
 
     def _process(self, at: int) -> int:
         node = self.spans.get(at)
         kind = self.text[at]
         if node is not None and node.kind == "process_substitution" and node.end <= self.end:
-            self.codes.append(Code(node=node, process=kind))
-            self.add("", Flag.QUOTED_HOLE)
+            self._output(Code(node=node, process=kind), Flag.QUOTED_HOLE)
             return node.end
         close = closing(self.text, at + 1, self.end)
         if close < 0:
             self.silent = True
             return self.end
-        self.codes.append(Code(text=self.text[at + 2 : close], process=kind))
-        self.add("", Flag.QUOTED_HOLE)
+        self._output(Code(text=self.text[at + 2 : close], process=kind), Flag.QUOTED_HOLE)
         return close + 1
 
     def _backticks(self, at: int, quoted: bool) -> int:
@@ -314,8 +322,7 @@ class _Reader:
             self.silent = True
             return self.end
         inner, end = found
-        self.codes.append(Code(text=inner))
-        self.add("", Flag.QUOTED_HOLE if quoted else Flag.HOLE)
+        self._output(Code(text=inner), Flag.QUOTED_HOLE if quoted else Flag.HOLE)
         return end
 
     def _tick(self, at: int, flag: Flag) -> int:
@@ -323,8 +330,7 @@ class _Reader:
         if close < 0:
             self.silent = True
             return self.end
-        self.codes.append(Code(tick=int(self.text[at + 1 : close])))
-        self.add("", flag)
+        self._output(Code(tick=int(self.text[at + 1 : close])), flag)
         return close + 1
 
     def _braced(self, at: int, quoted: bool) -> int:
@@ -337,19 +343,22 @@ class _Reader:
             return self.end
         inner = text[at + 2 : close]
         name = _NAME.match(inner)
-        if name is not None and name.end() == len(inner):
+        if (name is not None and name.end() == len(inner)) or _POSITION.match(inner):
             self.add(inner, Flag.QUOTED_VARIABLE if quoted else Flag.VARIABLE)
             return close + 1
         if not inner or inner[0] in " \t\n|":  # a command in braces, of newer shells
             self.silent = True
-        if _PROMPT.search(inner):
+        if _PROMPT.search(inner):  # what stands in the value as `$(…)` is run
             self.issue = Issue.DYNAMIC_WORD
+            self.evaluates = True
         self.evaluates |= _BRACED_EVALUATES.match(inner) is not None
         # between double quotes, single quotes are ordinary in an operand and hide nothing
         _scan_into(self, at + 2, close, Style.ARITHMETIC if quoted else Style.LOOSE)
         if not quoted and "'" in inner and ("[" in inner or ":" in inner):  # nor in a subscript or an offset
             _scan_into(self, at + 2, close, Style.ARITHMETIC)
-        if inner[0:1] in ("@", "*") or "[@]" in inner or "[*]" in inner:
+        if inner in ("@", "*"):
+            self.pieces.append(Piece("", Flag.MANY, name='"' * quoted + inner))
+        elif inner[0:1] in ("@", "*") or "[@]" in inner or "[*]" in inner:
             self.add("", Flag.MANY)
         else:
             self.pieces.append(self._hole(at + 2, close, quoted=quoted))
@@ -413,8 +422,13 @@ _QUOTED = re.compile(r"\\.|'[^']*'?|\"(?:[^\"\\]|\\.)*\"?|[()]", re.DOTALL)
 
 
 def _is_formula(text: str, start: int, end: int) -> bool:
-    """Whether parentheses outside quotes match. Where they don't, bash runs the inside as a subshell."""
+    """Whether parentheses outside quotes match. Where they don't, bash runs the inside as a subshell.
+
+    It counts those in the body of a here-document too, so with one in it nothing is sure.
+    """
     depth = 0
+    if text.find(MARK, start, end) >= 0:
+        return False
     for found in _QUOTED.finditer(text, start, end):
         depth += {"(": 1, ")": -1}.get(found.group(), 0)
         if depth < 0:

@@ -15,6 +15,9 @@ from latchd.shell.variables import Variables
 MAX_COMMANDS: Final = 128
 MAX_NESTING: Final = 12  # code within code within code
 MAX_EXTRA: Final = 32  # commands that are listed once more with other words
+MAX_UNREADABLE_BYTES: Final = (
+    1024  # then no more code within code is parsed: the parser takes long over errors
+)
 MAX_NESTED_BYTES: Final = 128 * 1024  # of all code that is parsed, the text itself with it
 
 LIMITS: Final = frozenset(
@@ -78,6 +81,7 @@ class Raw(msgspec.Struct):
     wrappers: tuple[Wrapper, ...] = ()
     out_piped: bool = False
     remote: bool = False  # its paths are another machine's or another root's
+    streams: dict[int, str] = {}  # what its words that are `<(…)` give to read, by their place
 
 
 class Edge(msgspec.Struct, frozen=True):
@@ -86,6 +90,17 @@ class Edge(msgspec.Struct, frozen=True):
     source: int
     target: int
     end: End  # STDIN, or PROCESS when they arrive as words
+
+
+class Function(msgspec.Struct):
+    """A function's body where it is defined. ``whole`` = each of its runs was listed with its words."""
+
+    program: Program
+    body: Node
+    scope: Scope
+    variables: Variables
+    called: bool = False
+    whole: bool = True
 
 
 class Full(Exception):
@@ -103,8 +118,10 @@ class Listing:
         self.commands: list[Raw] = []
         self.edges: list[Edge] = []
         self.issues: dict[Issue, None] = {}
-        self.functions: dict[str, tuple[Program, Node]] = {}
+        self.functions: dict[str, Function] = {}  # by name, the last definition of each
+        self.defined: list[Function] = []
         self.aliases: set[str] = set()
+        self.bodies: dict[str, str] = {}  # of aliases, as code
         self.any_alias = False
         self.evaluates = False
         self.dormant: list[tuple[str, Scope]] = []  # text as it is, no bytes view
@@ -112,8 +129,10 @@ class Listing:
         self.scripts: set[str] = set()  # last names of files that were run
         self.pipelines = 0
         self.nested_bytes = 0
+        self.unreadable = 0  # bytes of code within code that could not be parsed, or only in part
         self.words = 0  # read so far
         self.extra = 0
+        self.folds = 0  # substitutions that were looked at for what they print
 
     def note(self, issue: Issue) -> None:
         self.issues[issue] = None
@@ -144,22 +163,50 @@ class Listing:
             self.note(lexed.issue)
         self.evaluates = self.evaluates or lexed.evaluates
 
+    def define(self, name: str, function: Function) -> None:
+        """Take over a definition. Of two of one name, either may be what a call runs."""
+        before = self.functions.get(name)
+        if before is not None:
+            before.whole = function.whole = False
+        self.functions[name] = function
+        self.defined.append(function)
+
+    def list_functions(self) -> None:
+        """List the bodies of functions that may run otherwise than in the calls that were listed."""
+        for function in self.defined:  # a body may define more of them
+            if not (function.called and function.whole):
+                self.run(function.program, function.body, function.scope, function.variables)
+
+    def aside(self) -> Listing:
+        """A listing for an analysis on the side, with what this one knows."""
+        other = Listing(self.run)
+        other.functions, other.aliases, other.any_alias = self.functions, self.aliases, self.any_alias
+        other.bodies = self.bodies
+        other.folds = self.folds
+        return other
+
     def take_doubts(self, other: Listing) -> None:
         """Take over what an analysis on the side could not know, and none of its commands."""
         self.issues |= other.issues
+        self.folds = other.folds
         self.dormant += other.dormant
         self.any_alias = self.any_alias or other.any_alias
         self.evaluates = self.evaluates or other.evaluates
 
     def codes(
-        self, program: Program, codes: tuple[Code, ...], scope: Scope, variables: Variables
+        self,
+        program: Program,
+        codes: tuple[Code, ...],
+        scope: Scope,
+        variables: Variables,
+        fed: Input = SOME_INPUT,
     ) -> tuple[int, ...]:
-        """List the code found inside words; the ids of its outermost commands."""
+        """List the code found inside words; the ids of its outermost commands. `>(…)` gets ``fed``."""
         ids: tuple[int, ...] = ()
         for code in codes:
             inner = msgspec.structs.replace(scope, nesting=scope.nesting + 1, pipeline=0, enclosing=())
             if code.process == ">":
-                inner = msgspec.structs.replace(inner, stdin=SOME_INPUT)
+                inner = msgspec.structs.replace(inner, stdin=fed if _is_alone(code) else SOME_INPUT)
             if code.tick >= 0:
                 ids += self.text(program.ticks[code.tick], inner, variables.copy())
             elif code.node is not None:
@@ -179,8 +226,19 @@ class Listing:
             return ()
         if "\x01" in text:
             self.note(Issue.DYNAMIC_WORD)
+        if self.unreadable > MAX_UNREADABLE_BYTES:
+            self.note(Issue.TIME_LIMIT)
+            return ()
         program = parse(text, nested=True)
+        if scope.nesting and (isinstance(program, Refusal) or program.has_error):
+            self.unreadable += len(text)
         if isinstance(program, Refusal):
             self.note(program.issue)
             return ()
         return self.run(program, program.root, scope, variables)
+
+
+def _is_alone(code: Code) -> bool:
+    """Whether the code is one simple command, which then gets all of its input."""
+    statements = [child for child in code.node.children if child.named] if code.node is not None else []
+    return len(statements) == 1 and statements[0].kind == "command"

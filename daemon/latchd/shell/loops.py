@@ -11,15 +11,14 @@ from collections.abc import Sequence
 from typing import Final
 
 from latch_contracts.facts import Argument
-from latchd.shell.lex import Flag, Piece
+from latchd.shell.lex import Piece
 from latchd.shell.listing import Listing
 from latchd.shell.parse import Node, Program
-from latchd.shell.variables import Value, Variables
+from latchd.shell.variables import UNKNOWN, Value, Variables, pieces_of
 from latchd.shell.words import read_word
 
 MAX_ROUNDS: Final = 16
 _BLANK: Final = re.compile(r"(\s|\\\n)*\Z")
-_UNKNOWN: Final = (Piece("", Flag.HOLE),)
 # What these hold changes how everything after them is read.
 UNSAFE_NAMES: Final = frozenset({"IFS", "HOME", "PWD", "CDPATH", "PATH"})
 
@@ -34,9 +33,11 @@ def rounds(listing: Listing, program: Program, node: Node, variables: Variables)
     if name not in variables.looped or name in UNSAFE_NAMES or not variables.folds:
         return []
     words = _words(program, node, body, variables)
+    if not any(child.kind == "in" for child in node.children):  # `for x; do`: the parameters
+        words = list((variables.parameters or ())[1:])
     if not words:
         return []
-    values = [_value(word) for word in words]
+    values = [pieces_of(word) for word in words]
     uses = re.search(rf"\$\{{?[#!]?{name}\b", program.text[body.start : body.end])
     extra = (len(words) - 1) * _commands(body)
     if len(words) > 1 and not (uses and len(words) <= MAX_ROUNDS and listing.affords(extra)):
@@ -68,35 +69,14 @@ def _words(program: Program, node: Node, body: Node, variables: Variables) -> li
     return found
 
 
-def _loose(word: Argument) -> bool:
-    """A word that may become several, each of any text."""
-    return word.expands and (word.globs or "\0" not in word.value)
-
-
 def _head(words: Sequence[Argument]) -> tuple[Piece, ...]:
     """What all words begin with, and then anything."""
-    if any(_loose(word) for word in words):
-        return _UNKNOWN
+    if any(pieces_of(word) == UNKNOWN for word in words):
+        return UNKNOWN
     heads = [re.split(r"[*?\[\0]" if word.globs else "\0", word.value)[0] for word in words]
     low, high = min(heads), max(heads)
     same = next((i for i, (a, b) in enumerate(zip(low, high, strict=False)) if a != b), len(low))
-    return (Piece(_bytes(low[:same]), Flag.DOUBLE), *_UNKNOWN) if same else _UNKNOWN
-
-
-def _value(word: Argument) -> tuple[Piece, ...]:
-    if _loose(word):
-        return _UNKNOWN
-    if word.globs:
-        return (Piece(_bytes(word.value), Flag.GLOB),)
-    pieces: list[Piece] = []
-    for index, part in enumerate(word.value.split("\0")):
-        pieces += [Piece("", Flag.HOLE)] if index else []
-        pieces += [Piece(_bytes(part), Flag.DOUBLE)] if part else []
-    return tuple(pieces)
-
-
-def _bytes(text: str) -> str:
-    return text.encode("utf-8", "surrogateescape").decode("latin-1")
+    return (*pieces_of(Argument(low[:same])), *UNKNOWN) if same else UNKNOWN
 
 
 def _commands(node: Node) -> int:

@@ -11,7 +11,7 @@ from typing import Final
 
 from latch_contracts.facts import Argument
 from latchd.shell.embedded_code import Embedded
-from latchd.shell.redirects import code_text
+from latchd.shell.parse import code_text
 
 _RECIPE = re.compile(r"^(?:\t[-@+ \t]*|[^\s#:=][^\n#=:]*::?[^=\n;:]*;[ \t]*[-@+]*)(.+)", re.MULTILINE)
 _SHELL_CALL = re.compile(r"\$[({]shell\s((?:[^(){}]|\([^()]*\))*)[)}]|^[ \t]*\w+[ \t]*!=(.+)", re.MULTILINE)

@@ -127,7 +127,7 @@ def reparse(program: Program, text: str) -> Program | Refusal:
 
 
 def _tree(prepared: Prepared) -> Program | Refusal:
-    source = prepared.text.encode("latin-1")
+    source = _without_braces(prepared.text).encode("latin-1")
     reads = callbacks = errors = 0
     read_budget = 400 + 12 * (len(source) // _CHUNK)
     end = cpu_time() + _SECONDS + _SECONDS_PER_BYTE * len(source)
@@ -155,6 +155,25 @@ def _tree(prepared: Prepared) -> Program | Refusal:
     if reads > read_budget:  # the tree is of a cut text
         return Refusal(Issue.TIME_LIMIT)
     return _copy(tree, prepared)
+
+
+_BRACED_ITEM: Final = r"[^\s{}()<>;&|$`'\"\\#]|\$\w++|'[^'\n]*+'|\"[^\"$`\\\n]*+\""
+_BRACED: Final = re.compile(
+    rf"(?<![\w$\\'\"=./)-])\{{(?=[^\s{{}}]{{0,512}}(?:,|\.\.))((?:{_BRACED_ITEM}){{1,512}}+)\}}", re.ASCII
+)
+_BRACED_DEPTH: Final = 4
+
+
+def _without_braces(text: str) -> str:
+    """The text as the parser is to see it: `{rm,-rf,x}` one word, where it looks for a group.
+
+    The program keeps the text as it is, and what the braces make is read from there.
+    """
+    for _ in range(_BRACED_DEPTH):
+        if "{" not in text or not (found := _BRACED.sub(r",\1,", text)) or found == text:
+            break
+        text = found
+    return text
 
 
 def _lent(piece: bytes) -> bytes | bytearray:

@@ -24,7 +24,7 @@ from latchd.shell.child import (
     word_at,
 )
 from latchd.shell.listing import Input
-from latchd.shell.redirects import code_text
+from latchd.shell.parse import code_text
 
 _NONE: Final = frozenset(
     "--share-net --die-with-parent --new-session --as-pid-1 --clearenv --disable-userns"

@@ -13,12 +13,12 @@ from typing import Final
 
 from latch_contracts.facts import Argument
 from latchd.shell.embedded_code import NONE, Embedded
+from latchd.shell.given_words import reads_more, with_words
 from latchd.shell.grammar.description import Description
 from latchd.shell.grammar.inline import inline
 from latchd.shell.grammar.options import parse
 from latchd.shell.grammar.registry import find
-from latchd.shell.parse import HOLE
-from latchd.shell.redirects import code_text
+from latchd.shell.parse import HOLE, code_text
 
 _STARTS = re.compile(
     r"os\.system|os\.popen|os\.exec|os\.spawn|posix_spawn|pty\.spawn|subprocess"
@@ -48,11 +48,21 @@ def inline_code(name: str, words: Sequence[Argument], stdin: str | None) -> Embe
     programs = _programs(name, words, stdin)
     codes: list[str] = []
     opaque = False
+    spoken = _LANGUAGES.get(name, name)
     for program in programs:
         if _STARTS.search(program):
-            codes += _started(_LANGUAGES.get(name, name), program)
+            codes += _started(spoken, with_words(spoken, program, _given(words, program)))
             opaque = True
     return Embedded(tuple(codes), opaque) if programs else NONE
+
+
+def _given(words: Sequence[Argument], program: str) -> Sequence[Argument]:
+    """The words behind the one that is the program, or ends in it."""
+    for index, word in enumerate(words):
+        if index and word.value.endswith(program):
+            rest = words[index + 1 :]
+            return rest[1:] if rest and rest[0].value == "--" else rest
+    return ()
 
 
 def _by_table(name: str, words: Sequence[Argument], stdin: str | None) -> list[str]:
@@ -112,7 +122,9 @@ def _started(language: str, program: str) -> list[str]:
     def shell(text: str) -> None:
         found.append(code_text(text))
 
-    inline(language, Argument(program, expands="\0" in program), words, shell)
+    described = inline(language, Argument(program, expands="\0" in program), words, shell)
+    if "opaque-code" in described.details and not found and reads_more(language, program):
+        found.append(HOLE)  # what it reads is what it starts
     if language in ("perl", "ruby"):
         found += [
             code_text(match.group(2) or match.group(3) or "") for match in _QUOTED_COMMAND.finditer(program)

@@ -11,8 +11,9 @@ import msgspec
 from latch_contracts.facts import Access, Issue, Redirect
 from latchd.shell.lex import Code, Style, lex
 from latchd.shell.listing import SOME_INPUT, Input, Listing
-from latchd.shell.parse import HOLE, Node, Program
+from latchd.shell.parse import Node, Program, code_text
 from latchd.shell.prepare import BOTH, MARK
+from latchd.shell.substituted import folded, printed
 from latchd.shell.variables import Variables
 from latchd.shell.words import expand, read_word
 
@@ -65,6 +66,7 @@ def _here_string(
     result.extra += [(word.start, word.end) for word in words[1:]]
     if words:
         lexed = lex(program.text, words[0].start, words[0].end, program.spans)
+        lexed = folded(listing, program, lexed, variables)
         listing.heed(lexed)
         result.codes += lexed.codes
         arguments = expand(lexed, variables, split=False).arguments
@@ -120,7 +122,10 @@ def _file(listing: Listing, program: Program, node: Node, variables: Variables, 
             result.redirects.append(Redirect(fd, Access.READ, value, expands))
         result.redirects.append(Redirect(fd, access, value, expands))
     if access is Access.READ and fd == 0:
-        result.stdin = SOME_INPUT
+        streams = [code for code in word.lexed.codes if code.process == "<"]
+        alone = len(streams) == len(word.lexed.pieces) == 1
+        text = printed(listing, program, streams[0], variables) if alone else None
+        result.stdin = Input(True, text)
 
 
 def _here_document(
@@ -134,6 +139,7 @@ def _here_document(
     text: str | None = heredoc.body
     if heredoc.expands and re.search(r"[$`\\]", heredoc.body):
         lexed = lex(heredoc.body, 0, len(heredoc.body), {}, Style.QUOTED)
+        lexed = folded(listing, program, lexed, variables)
         listing.heed(lexed)
         result.codes += lexed.codes
         arguments = expand(lexed, variables, split=False).arguments
@@ -145,8 +151,3 @@ def _here_document(
 def is_descriptor(text: str) -> bool:
     """Whether a word that touches a redirection is its number; a larger one is a word of the command."""
     return text.isascii() and text.isdigit() and len(text.lstrip("0")) <= 9
-
-
-def code_text(value: str) -> str:
-    """An argument's value as the text of nested code: bytes view, holes marked."""
-    return value.encode("utf-8", "replace").decode("latin-1").replace("\0", HOLE)

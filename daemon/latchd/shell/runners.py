@@ -16,8 +16,8 @@ from latchd.shell.child import HOLE, NOTHING, Child, Unwrapped, joined
 from latchd.shell.directories import directories, moved
 from latchd.shell.listing import NO_INPUT, Input
 from latchd.shell.options import parse_options
+from latchd.shell.parse import code_text
 from latchd.shell.program_code import inline_code
-from latchd.shell.redirects import code_text
 from latchd.shell.wrappers import Options, names
 
 _XARGS = Options(

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from latch_contracts.facts import Argument
 from latchd.shell.embedded_code import NONE, Embedded, together
-from latchd.shell.redirects import code_text
+from latchd.shell.parse import HOLE, code_text
 
 _ADDRESS = re.compile(
     r"\s*(?:\d+|\$|/(?:\\.|\[[^\]]*\]|[^/\\])*/[IM]*|\\(.)(?:(?!\1).)*\1)?\s*"
@@ -20,8 +20,8 @@ _FLAGS = re.compile(r"[gpiImMe0-9]*")
 _MATCHED = re.compile(r"\\(\d|.)|&", re.DOTALL)
 
 
-def sed(words: Sequence[Argument]) -> Embedded:
-    """The shell code in the scripts among sed's words."""
+def sed(words: Sequence[Argument], stdin: str | None = None) -> Embedded:
+    """The shell code in the scripts among sed's words, or in the one on its literal stdin."""
     scripts: list[str] = []
     operands: list[str] = []
     index, explicit = 1, False
@@ -35,7 +35,10 @@ def sed(words: Sequence[Argument]) -> Embedded:
         elif value.startswith("--expression="):
             scripts.append(value.partition("=")[2])
         elif value in ("-f", "--file"):
+            scripts += [stdin] if following in ("-", "/dev/stdin") and stdin is not None else []
             step = 2
+        elif value in ("-f-", "--file=-", "--file=/dev/stdin", "-f/dev/stdin"):
+            scripts += [stdin] if stdin is not None else []
         elif re.match(r"-[nErszu]*e.", value):
             scripts.append(re.sub(r"\A-[nErszu]*e", "", value))
         elif value.startswith("-") and len(value) > 1:
@@ -78,8 +81,8 @@ def _script(text: str) -> Embedded:
         elif command == "e":
             end = _line_end(text, at)
             code = text[at:end].strip()
-            if not code:
-                return Embedded(tuple(codes), opaque=True)
+            if not code:  # the line itself is run
+                return Embedded((*codes, HOLE), opaque=True)
             codes.append(code_text(code))
             at = end
         elif command in "aic":

@@ -9,7 +9,7 @@ import msgspec
 from latch_contracts.facts import Argument, Issue, Quote, Reach
 from latchd.shell.child import NOTHING, Child, Unwrapped, joined
 from latchd.shell.listing import Input
-from latchd.shell.redirects import code_text
+from latchd.shell.parse import code_text
 
 
 def is_stream(word: Argument) -> bool:
@@ -19,10 +19,13 @@ def is_stream(word: Argument) -> bool:
     return word.value == "\0" and word.quote is Quote.NONE and not word.globs
 
 
-def stdin_code(stdin: Input, issues: tuple[Issue, ...] = ()) -> Unwrapped:
+def stdin_code(
+    stdin: Input, issues: tuple[Issue, ...] = (), parameters: tuple[Argument, ...] | None = None
+) -> Unwrapped:
     """A shell that takes its program from stdin."""
     if stdin.text is not None:
-        return Unwrapped((Child(code=stdin.text, reads=Input(True)),), issues, runs_input=True)
+        child = Child(code=stdin.text, reads=Input(True), parameters=parameters)
+        return Unwrapped((child,), issues, runs_input=True)
     return Unwrapped(issues=(*issues, Issue.OPAQUE_ARTIFACT), runs_input=True)
 
 
@@ -61,14 +64,17 @@ def shell(words: Sequence[Argument], stdin: Input) -> Unwrapped:
     if command:
         if not rest:
             return Unwrapped(issues=issues)
-        return Unwrapped((Child(code=code_text(rest[0].value), head=index),), issues)
+        given = tuple(rest[1:]) or (words[0],)
+        return Unwrapped((Child(code=code_text(rest[0].value), head=index, parameters=given),), issues)
     if rest and not from_stdin:
         if rest[0].value in ("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"):
-            return stdin_code(stdin, issues)
+            return stdin_code(stdin, issues, tuple(rest))
         if is_stream(rest[0]):
-            return Unwrapped(issues=(*issues, Issue.OPAQUE_ARTIFACT), runs_input=True)
+            opaque = (*issues, Issue.OPAQUE_ARTIFACT)
+            return Unwrapped(issues=opaque, runs_input=True, stream=0 if issues else index)
         return Unwrapped(issues=issues)
-    return stdin_code(stdin, issues) if stdin.given or from_stdin else Unwrapped(issues=issues)
+    given = (words[0], *rest)
+    return stdin_code(stdin, issues, given) if stdin.given or from_stdin else Unwrapped(issues=issues)
 
 
 def evaluate(words: Sequence[Argument], _stdin: Input) -> Unwrapped:
@@ -89,7 +95,8 @@ def source(words: Sequence[Argument], stdin: Input) -> Unwrapped:
         found = stdin_code(stdin)
         return msgspec.structs.replace(found, forgets=True)
     if is_stream(rest[0]):
-        return Unwrapped(issues=(Issue.OPAQUE_ARTIFACT,), runs_input=True, forgets=True)
+        place = len(words) - len(rest)
+        return Unwrapped(issues=(Issue.OPAQUE_ARTIFACT,), runs_input=True, forgets=True, stream=place)
     return Unwrapped(forgets=True)
 
 

@@ -14,10 +14,10 @@ import msgspec
 
 from latch_contracts.facts import End, Issue, Kind, Reach
 from latchd.shell import calls
-from latchd.shell.assignments import assign, volatile_names
+from latchd.shell.assignments import assign, assignments, moves_parameters, settled_names, volatile_names
 from latchd.shell.audit import WORDS, doubts, without_prefixes
 from latchd.shell.lex import Style, lex
-from latchd.shell.listing import SOME_INPUT, Edge, Listing, Raw, Scope
+from latchd.shell.listing import SOME_INPUT, Edge, Function, Listing, Raw, Scope
 from latchd.shell.loops import is_looping, rounds
 from latchd.shell.parse import Node, Program, Refusal, from_bytes_view
 from latchd.shell.redirects import read_redirects
@@ -46,6 +46,8 @@ def run(
         node = program.root
         for issue in doubts(program):
             listing.note(issue)
+        if scope.nesting == 0 and not variables.values:
+            variables.settled = settled_names(program.text)
         volatile, looped, certain = volatile_names(program)
         elsewhere = variables.volatile - variables.looped
         variables.looped = (variables.looped | looped) - volatile - elsewhere
@@ -53,6 +55,8 @@ def run(
         variables.volatile |= volatile
         variables.folds = variables.folds and certain and "IFS" not in volatile
         variables.forget(*volatile)
+    if variables.parameters is not None and moves_parameters(program, node):
+        variables.parameters = None
     walk = _Walk(listing, program, background)
     if node.kind in ("program", "command_substitution", "process_substitution"):
         return walk.block(node.children, scope, variables)
@@ -94,7 +98,7 @@ class _Walk:
     def statement(self, node: Node, scope: Scope, variables: Variables) -> tuple[int, ...]:
         kind = node.kind
         if node.start in self.background:
-            scope = scope.within(Reach.BACKGROUND)
+            scope, variables = scope.within(Reach.BACKGROUND), variables.copy()
         if kind == "command":
             return calls.command(self.listing, self.program, node, (), scope, variables)
         if kind == "redirected_statement":
@@ -108,8 +112,13 @@ class _Walk:
         if kind == "test_command":
             return self._test(node, scope, variables)
         if kind in ("variable_assignment", "variable_assignments"):
-            assigns = [node] if kind == "variable_assignment" else node.children
-            for item in assigns:
+            line = node
+            if kind == "variable_assignment":
+                line = Node("variable_assignments", node.start, node.end, "", True, False, [node])
+            settings = assignments(self.program, line)
+            if len(settings) < sum(child.kind == "variable_assignment" for child in line.children):
+                return calls.command(self.listing, self.program, line, (), scope, variables)
+            for item in settings:
                 assign(self.listing, self.program, item, scope, variables)
             return ()
         if kind == "subshell":
@@ -322,7 +331,10 @@ class _Walk:
 
     def _loop(self, node: Node, scope: Scope, variables: Variables) -> tuple[int, ...]:
         ids: tuple[int, ...] = ()
-        moves = _MOVES.search(self.program.text, node.start, node.end) is not None
+        moves = _MOVES.search(self.program.text, node.start, node.end) is not None or any(
+            _MOVES.search(function.program.text, function.body.start, function.body.end)
+            for function in self.listing.functions.values()
+        )
         body = variables.copy()
         if moves:
             body.places = ()
@@ -376,9 +388,10 @@ class _Walk:
         redirects = [child for child in node.children if child.kind in _REDIRECTS]
         if redirects:
             body = Node("redirected_statement", body.start, node.end, "body", True, False, [body, *redirects])
-        self.listing.functions[self.program.text[name.start : name.end]] = (self.program, body)
         deferred = msgspec.structs.replace(scope.within(Reach.DEFERRED), pipeline=0, stdin=SOME_INPUT)
-        self.statement(body, deferred, variables.bare())
+        self.listing.define(
+            self.program.text[name.start : name.end], Function(self.program, body, deferred, variables.bare())
+        )
         return ()
 
 

@@ -33,6 +33,7 @@ from latchd.shell.launcher_tables import LAUNCHERS
 from latchd.shell.launchers import launcher
 from latchd.shell.listing import Input
 from latchd.shell.options import parse_options
+from latchd.shell.parse import code_text
 from latchd.shell.placed import (
     ansible,
     bwrap,
@@ -45,7 +46,6 @@ from latchd.shell.placed import (
     windows_shell,
     wsl,
 )
-from latchd.shell.redirects import code_text
 from latchd.shell.runners import fd, find, parallel, xargs
 from latchd.shell.scheduled import at, crontab
 from latchd.shell.shells import evaluate, shell, source, stdin_code, trap

@@ -11,10 +11,14 @@ from typing import Final
 
 import msgspec
 
-from latchd.shell.lex import Piece
+from latch_contracts.facts import Argument
+from latchd.shell.lex import Flag, Piece
 
 MAX_PLACES: Final = 4
-MAX_VALUE: Final = 4096  # bytes of a variable's value that are followed
+MAX_VALUE: Final = 4096  # bytes of a variable's value that are followed, and of all parameters together
+MAX_PARAMETERS: Final = 64
+HOLE: Final = Argument("\0", expands=True, globs=True)
+UNKNOWN: Final = (Piece("", Flag.HOLE),)
 
 
 class Value(msgspec.Struct, frozen=True):
@@ -35,7 +39,9 @@ class Variables(msgspec.Struct):
     folds: bool = True
     strict: bool = False  # after `set -e` a failing command ends the line
     looped: frozenset[str] = frozenset()  # volatile names that only `for` changes
+    settled: frozenset[str] = frozenset()  # names that the whole text assigns once, in plain sight
     defaults: bool = False  # read ${X:-word} as the word
+    parameters: tuple[Argument, ...] | None = None  # $0, $1, …; None = not known
 
     def copy(self) -> Variables:
         return msgspec.structs.replace(self, values=dict(self.values), defaults=False)
@@ -44,9 +50,17 @@ class Variables(msgspec.Struct):
         """The same surroundings with nothing known of variables: a body that runs at another time."""
         return Variables(self.home, (), self.volatile, {}, folds=False)
 
+    def lasting(self) -> dict[str, Value]:
+        """What is known by now and stays so to the end of the text: a trap that is set here finds it."""
+        if not self.folds:
+            return {}
+        known = {name: value for name, value in self.values.items() if value.pieces is not None}
+        return {name: value for name, value in known.items() if name in self.settled - self.volatile}
+
     def take(self, other: Variables) -> None:
         self.places, self.values, self.folds = other.places, other.values, other.folds
         self.strict = other.strict
+        self.parameters = other.parameters
 
     def assign(self, name: str, value: Value) -> None:
         long = value.pieces is not None and sum(len(piece.text) for piece in value.pieces) > MAX_VALUE
@@ -63,10 +77,44 @@ class Variables(msgspec.Struct):
         self.values = {}
         self.folds = False
         self.places = ()
+        self.parameters = None
+
+    def call(self, words: tuple[Argument, ...] | None) -> None:
+        """Take these words as $0, $1, …; too many or too long, they are not followed."""
+        if words is not None and (
+            len(words) > MAX_PARAMETERS or sum(len(word.value) for word in words) > MAX_VALUE
+        ):
+            words = None
+        self.parameters = words
+
+    def shift(self, count: int | None) -> None:
+        """Drop parameters from $1 on; None = how many can't be told."""
+        words = self.parameters
+        if words is None or count == 0:
+            return
+        if count is None or any(map(is_loose, words[1 : count + 1])) or count >= len(words):
+            self.parameters = None
+        else:
+            self.parameters = (words[0], *words[count + 1 :])
+
+    @property
+    def splits(self) -> bool:
+        """Whether an unquoted value splits at blanks as ever."""
+        return "IFS" not in self.volatile
 
     def lookup(self, name: str) -> Value | None:
         """The value assigned in this text; None if this text does not assign it."""
+        if name.isdigit():
+            return self._parameter(int(name))
         return self.values.get(name)
+
+    def _parameter(self, number: int) -> Value | None:
+        words = self.parameters
+        if words is None or any(map(is_loose, words[1:number])):
+            return None
+        if number >= len(words):
+            return Value(()) if not any(map(is_loose, words[1:])) else None
+        return None if words[number].globs else Value(pieces_of(words[number]))
 
     def meet(self, other: Variables) -> None:
         """After a branch that may or may not have run: keep what both sides agree on."""
@@ -75,6 +123,8 @@ class Variables(msgspec.Struct):
                 name: _common(self.values.get(name), other.values.get(name))
                 for name in {**self.values, **other.values}
             }
+        if self.parameters != other.parameters:
+            self.parameters = None
         self.folds = self.folds and other.folds
         if self.places and other.places:
             both = tuple(dict.fromkeys(self.places + other.places))
@@ -99,3 +149,25 @@ def _common(mine: Value | None, theirs: Value | None) -> Value:
     return Value(
         None, tuple(dict.fromkeys((mine.sources if mine else ()) + (theirs.sources if theirs else ())))
     )
+
+
+def is_loose(word: Argument) -> bool:
+    """Whether a word may become several, or none."""
+    return word.globs or (word.expands and "\0" not in word.value)
+
+
+def pieces_of(word: Argument) -> tuple[Piece, ...]:
+    """An argument as the pieces of a value: its text, a hole for each part that is not known."""
+    if word.expands and (word.globs or "\0" not in word.value):
+        return UNKNOWN
+    if word.globs:
+        return (Piece(_bytes(word.value), Flag.GLOB),)
+    pieces: list[Piece] = []
+    for index, part in enumerate(word.value.split("\0")):
+        pieces += UNKNOWN if index else ()
+        pieces += [Piece(_bytes(part), Flag.DOUBLE)] if part else []
+    return tuple(pieces)
+
+
+def _bytes(text: str) -> str:
+    return text.encode("utf-8", "surrogateescape").decode("latin-1")

@@ -7,7 +7,7 @@ All else that only the running shell knows is one NUL in the value, and the argu
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import msgspec
@@ -15,7 +15,7 @@ import msgspec
 from latch_contracts.facts import Argument, Quote
 from latchd.shell.lex import Flag, Lexed, Piece, lex
 from latchd.shell.parse import Node, from_bytes_view
-from latchd.shell.variables import Value, Variables
+from latchd.shell.variables import Value, Variables, is_loose, pieces_of
 
 MAX_BRACES: Final = 64  # words that one word may become
 MAX_GROUPS: Final = 32  # opening braces in one word
@@ -25,6 +25,7 @@ _KEPT: Final = frozenset({Flag.SCRATCH, Flag.HOLE, Flag.QUOTED_HOLE, Flag.GLOB})
 _UNSURE: Final = frozenset({Flag.HOLE, Flag.QUOTED_HOLE, Flag.GLOB})
 MAX_DEFAULTS: Final = 4  # defaults within defaults that are followed
 _SIMPLE = re.compile(r"[A-Za-z0-9_./:=@%+,\-^]+\Z")
+_PATH = re.compile(r"\.{0,2}/?[\w.-]+/")
 _SEQUENCE = re.compile(r"(-?\d{1,6}|[A-Za-z])\.\.(-?\d{1,6}|[A-Za-z])(?:\.\.(-?\d{1,6}))?\Z")
 _GLOB = re.compile(r"[*?\[]")
 _ASSIGNED_TILDE = re.compile(r"[A-Za-z_]\w*\+?=(?:[^~]*:)?~")
@@ -74,6 +75,10 @@ def expand(
         for piece in variant:
             if piece.flag in (Flag.VARIABLE, Flag.QUOTED_VARIABLE):
                 substituted += _variable(piece, variables, sources, split=split)
+            elif piece.flag is Flag.OUTPUT:
+                substituted.append(Piece(piece.text, Flag.VARIABLE if split else Flag.DOUBLE))
+            elif piece.name and piece.flag is Flag.MANY:
+                _parameters(piece, variables, substituted, split=split)
             else:
                 substituted.append(piece)
         for field in _fields(substituted) if split else [substituted]:
@@ -86,7 +91,10 @@ def expand(
 
 
 def assigned(lexed: Lexed, variables: Variables) -> Value:
-    """What an assignment of these pieces makes of a variable; known only if wholly literal or scratch."""
+    """What an assignment of these pieces makes of a variable; known if wholly literal or scratch.
+
+    Of a path its beginning is kept: below what it lies, whatever the rest is.
+    """
     sources: list[int] = []
     pieces: list[Piece] = []
     known = True
@@ -95,14 +103,32 @@ def assigned(lexed: Lexed, variables: Variables) -> Value:
             found = _variable(piece, variables, sources, split=False)
             known &= all(part.flag not in _UNSURE for part in found)
             pieces += found
+        elif piece.flag is Flag.OUTPUT:
+            pieces.append(Piece(piece.text, Flag.DOUBLE))
         elif piece.flag in _HOLES and piece.flag is not Flag.SCRATCH:
             known = False
+            pieces.append(Piece("", Flag.HOLE))
         else:
             pieces.append(piece)
     if known:
         return Value(tuple(pieces), tuple(sources))
     parts = [part for piece in lexed.pieces for part in _default(piece, variables)]
+    if parts == list(lexed.pieces) and _is_path(pieces):
+        return Value(tuple(pieces), tuple(sources))
     return Value(None, tuple(sources), tuple(parts) if parts != list(lexed.pieces) else None)
+
+
+def _is_path(pieces: Sequence[Piece]) -> bool:
+    """Whether a value that is not wholly known begins with a directory, and holds no blank to split at."""
+    texts = [piece.text for piece in pieces if piece.flag in (Flag.PLAIN, Flag.DOUBLE)]
+    sure = all(piece.flag in (Flag.PLAIN, Flag.DOUBLE, Flag.HOLE) for piece in pieces)
+    return (
+        bool(texts)
+        and sure
+        and pieces[0].text == texts[0]
+        and _PATH.match(texts[0]) is not None
+        and all(map(_SIMPLE.match, texts))
+    )
 
 
 def _default(piece: Piece, variables: Variables, depth: int = 0) -> list[Piece]:
@@ -130,6 +156,8 @@ def _variable(piece: Piece, variables: Variables, sources: list[int], *, split: 
     quoted = piece.flag is Flag.QUOTED_VARIABLE
     hole = [Piece("", Flag.QUOTED_HOLE if quoted else Flag.HOLE)]
     value = variables.lookup(piece.text)
+    if value is not None and not quoted and split and piece.text.isdigit() and not variables.splits:
+        return hole
     if value is None:
         if piece.text == "HOME" and variables.home and variables.folds:
             return [Piece(variables.home.encode().decode("latin-1"), Flag.DOUBLE)]
@@ -146,6 +174,32 @@ def _variable(piece: Piece, variables: Variables, sources: list[int], *, split: 
             Piece("", Flag.DOUBLE if quoted else Flag.HOLE)
         ]
     return [part if part.flag in _KEPT else Piece(part.text, Flag.VARIABLE) for part in value.pieces]
+
+
+def _parameters(piece: Piece, variables: Variables, before: list[Piece], *, split: bool) -> None:
+    """Add what `$@` or `$*` stands for to the pieces before it."""
+    words = None if variables.parameters is None else variables.parameters[1:]
+    quoted = piece.name[0] == '"'
+    joins = not split or piece.name == '"*'
+    splits = piece.name != '"@'
+    if words is None or (joins and any(map(is_loose, words))) or (splits and not variables.splits):
+        before.append(piece)
+        return
+    if not words and quoted and piece.name[1] == "@" and before and before[-1] == Piece("", Flag.DOUBLE):
+        before.pop()  # "$@" of nothing is no word at all
+    blank = Piece(" ", Flag.DOUBLE if joins else Flag.VARIABLE)
+    for index, word in enumerate(words):
+        before += [blank] if index else []
+        parts = pieces_of(word)
+        if quoted or joins:
+            whole = (
+                [Piece("", Flag.MANY)]
+                if word.expands and is_loose(word)
+                else [_as_quoted(part, quoted=True) for part in parts]
+            )
+            before += whole or [Piece("", Flag.DOUBLE)]
+        else:
+            before += [part if part.flag in _KEPT else Piece(part.text, Flag.VARIABLE) for part in parts]
 
 
 def _as_quoted(part: Piece, *, quoted: bool) -> Piece:

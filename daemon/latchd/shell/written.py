@@ -11,10 +11,10 @@ import posixpath
 from typing import Final
 
 from latch_contracts.facts import Access, Argument, Issue
-from latchd.shell.builtins import output_text
 from latchd.shell.child import program_name
 from latchd.shell.listing import Listing, Raw, Scope
-from latchd.shell.redirects import code_text
+from latchd.shell.outputs import output_text
+from latchd.shell.parse import code_text
 from latchd.shell.variables import Variables
 from latchd.shell.wrappers import SHELLS
 

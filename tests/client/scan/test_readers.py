@@ -181,7 +181,37 @@ def test_the_recipes_of_a_makefile() -> None:
     assert list(makefile.read(MAKEFILE)) == [
         Snippet(f"echo build {UNKNOWN} {UNKNOWN} ''\"{UNKNOWN}\"'' # $x\n", (6,)),
         Snippet(f"rm -rf build \\\n  {UNKNOWN}\n", (8, 9)),
-        Snippet(f"{UNKNOWN} x\n", (11,)),
+        Snippet("make x\n", (11,)),
+    ]
+
+
+NOT_RECIPES = """OBJECTS = a.o \\
+\tb.o \\
+\tc.o
+\tORPHAN
+CC = gcc -O2
+LINK = $(CC) -shared $(CFLAGS2)
+CFLAGS2 = -g
+TOOL = $(BASE)/tool
+BASE = $(shell pwd)
+all: a.o \\
+\tb.o
+\t$(LINK) $(OBJECTS)
+\t$(RM) $(notdir $(X))
+\t$(info told)
+\t$(TOOL) x
+override A = b
+\tORPHAN
+x: y ; z
+export PYTHON := python3.12
+"""
+
+
+def test_what_is_no_recipe_is_not_read_as_one_and_variables_within_variables_are_put_in() -> None:
+    assert list(makefile.read(NOT_RECIPES)) == [
+        Snippet(f"gcc -O2 -shared -g {UNKNOWN}\n", (12,)),
+        Snippet(f"rm -f {UNKNOWN}\n", (13,)),
+        Snippet(f"{UNKNOWN} x\n", (15,)),
     ]
 
 

@@ -15,6 +15,30 @@ from latchd.offline import subject_of
 from latchd.policy import Policy
 
 REMOVALS: Final = r"""
+{rm,-rf,/}
+{rm,{-rf,/}}
+$(echo rm) -rf /
+$(printf %s rm) -rf ~
+eval "$(echo rm -rf /)"
+eval $(printf %s 'rm -rf /')
+bash -c "$(echo cm0gLXJmIC8K | base64 -d)"
+sh <<< "$(echo rm -rf /)"
+. <(echo rm -rf /)
+sudo bash <(echo rm -rf /)
+bash < <(echo rm -rf /)
+echo rm -rf / | tee >(bash)
+sh -c '"$1" "$2" "$3"' _ rm -rf /
+bash -c 'rm -rf "$@"' _ /
+sh -c 'eval "$0"' 'rm -rf /'
+set -- rm -rf /; "$@"
+f() { rm -rf "$1"; }; f /
+f() { shift; "$@"; }; f a rm -rf /
+alias zap='rm -rf'; zap /
+hash -p /bin/rm q; q -rf /
+python3 -c 'import os, sys; os.system(sys.argv[1])' 'rm -rf /'
+perl -e 'system(@ARGV)' rm -rf /
+sed -f - x <<< '1e rm -rf /'
+bind -x '"\C-x": rm -rf /'
 rm -rf /
 rm -r ~
 rm -rf $HOME
@@ -303,6 +327,7 @@ cat ~/.bash_history
 ssh-keygen -y -f ~/.ssh/id_rsa
 """
 ENVIRONMENTS: Final = r"""
+source <(echo env)
 env
 env -0
 env --
@@ -537,7 +562,19 @@ ASKED: Final = {
     "mywrap rm -rf /home/dev/x": "hides a removal behind an unknown program",
     "mv ~/thesis.tex /dev/null": "moves a file to where it can't be, outside the project",
     "xargs env < /dev/null": "may print the environment, or run what the input names",
-    "source <(echo env)": "runs what another command writes",
+    "source <(cat env.txt)": "runs what another command writes",
+    "awk '{system(\"rm \" $1)}' list": "removes what lines of a file name, through a shell",
+    "sed 's/.*/rm &/e' list": "removes what lines of a file name, through a shell",
+    "perl -ne 'system(\"rm $_\")' list": "removes what lines of a file name, through a shell",
+    "perl -ne 'system($_)' list": "runs the lines of a file",
+    "ruby -ne 'system($_)' list": "runs the lines of a file",
+    "awk '{system($0)}' list": "runs the lines of a file",
+    "awk '{print | \"sh\"}' list": "runs the lines of a file",
+    "sed e list": "runs the lines of a file",
+    "cat list | xargs -n1 python3 -c 'import os, sys; os.system(sys.argv[1])'": "runs the lines of a file",
+    "cat list | python3 -c 'import os, sys; [os.system(line) for line in sys.stdin]'": "runs its input",
+    'node -e \'require("child_process").exec(process.argv[1])\' "$X"': "runs what a variable holds",
+    "cat list | xargs sh -c 'eval \"$1\"' _": "runs words of a file",
     "LD_PRELOAD=./x.so ls": "makes a program load something else",
     "echo x > ~/notes.txt": "writes outside the project",
     "docker run -v /var/run/docker.sock:/var/run/docker.sock x": "gives a container the whole machine",

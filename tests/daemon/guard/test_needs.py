@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from corpora import needs_shared_data, rows
+from latchd.files import FileView
 from latchd.guard.embedded import embedded
 from latchd.guard.needs import needs, traits
 from latchd.guard.rules.needed import NEEDED
 from latchd.guard.subject import Subject
 from latchd.offline import subject_of
-from latchd.policy import Policy
+from latchd.policy import Policy, parse
 from latchd.rules.bundled import released
 
 RULES = tuple(entry.rule for entry in released().entries)
@@ -80,3 +82,56 @@ def test_every_row_is_of_a_rule_there_is() -> None:
 
 def test_a_row_names_several_values_of_a_kind_at_once() -> None:
     assert needs("access write append, network") == {"access write", "access append", "network"}
+
+
+@pytest.mark.parametrize(
+    ("command", "real"),
+    [
+        ("echo x >> a", "/home/dev/.bashrc"),
+        ("cp b a", "/home/dev/.config/latchd/config.toml"),
+        ("echo x > a", "/home/dev/.claude/settings.json"),
+        ("tee a", "/home/dev/.aws/credentials"),
+        ("sed -i s/a/b/ a", "/etc/passwd"),
+        ("mv b a", "/home/dev/project/.git/hooks/pre-commit"),
+        ("chmod 777 a", "/etc/passwd"),
+        ("rm -rf a/", "/home/dev"),
+        ("cat a", "/home/dev/.local/state/latchd/latchd.key"),
+    ],
+)
+def test_where_links_lead_is_looked_at_before_a_rule_is_left_out(command: str, real: str) -> None:
+    seen = {
+        path: FileView(path=path, exists=True, real=real, is_dir=real == "/home/dev")
+        for path in ("/home/dev/project/a", "/home/dev/project/a/")
+    }
+    subject = msgspec.structs.replace(subject_of({"command": command}, Policy()), files=seen)
+
+    assert hidden(subject) == []
+    assert [rule.id for rule in RULES if rule.findings(subject)] != []
+
+
+def test_fragments_that_a_policy_protects_are_looked_at_too() -> None:
+    policy = parse(b'protected = ["generated"]\n')
+    subject = subject_of({"command": "echo x > src/generated/a.py"}, policy)
+
+    assert hidden(subject) == []
+    assert [rule.id for rule in RULES if rule.findings(subject)] == ["write.protected"]
+
+
+SAFE = """
+ls -la; mv a b; cp a b; curl https://x.example; wget https://x.example/a; tar xzf a.tgz; rm -rf build; make
+git clone https://x.example/a.git; rsync -a a h.example:b; npm test; aws s3 ls; kubectl get pods
+sed -i s/a/b/ f; python3 -c 'print(1)'; git status; cat a; grep -r x src; docker build .; echo x > f
+"""
+
+
+@pytest.mark.parametrize(
+    "command", [each.strip() for each in SAFE.replace("\n", ";").split(";") if each.strip()]
+)
+def test_a_safe_command_meets_a_dozen_rules_at_most(command: str) -> None:
+    subject = subject_of({"command": command}, Policy())
+    rules = released()
+    asked = [
+        rule.id for one in (rules.self_protection, rules.guard) for rule in rules.worth_asking(one, subject)
+    ]
+
+    assert len(asked) <= 12, asked

@@ -65,7 +65,8 @@ def test_a_plain_command_is_one_complete_command() -> None:
         ("a=($(b) c)", [("b",)]),
         ("[[ $(a) == b ]]", [("a",)]),
         ("echo $((1 + $(a)))", [("echo", "$"), ("a",)]),
-        ("f() { a; }; f", [("a",), ("f",), ("a",)]),
+        ("f() { a; }; f", [("f",), ("a",)]),
+        ("f() { a; }; b", [("b",), ("a",)]),
         ("time -p a | b", [("a",), ("b",)]),
         ("coproc N { a; }", [("a",)]),
         ("<in a b", [("a", "b")]),
@@ -128,9 +129,9 @@ def test_reach_says_when_a_command_runs() -> None:
         ("b", Reach.ALWAYS),
         ("c", Reach.CONDITIONAL),
         ("d", Reach.BACKGROUND),
-        ("e", Reach.DEFERRED),
         ("trap", Reach.ALWAYS),
         ("g", Reach.DEFERRED),
+        ("e", Reach.DEFERRED),
     ]
 
 

@@ -348,20 +348,77 @@ toolbox run mk a
 flatpak-spawn --host mk a
 flatpak run --command=mk x a
 ddev exec mk a
+bash -c "$(echo bWsgYQ== | base64 -d)"
+sudo bash -c "$(echo mk a)"
+eval "$(printf 'mk a')"
+eval $(echo mk a)
+eval "`echo mk a`"
+$(echo mk) a
+`echo mk` a
+$(echo mk a)
+x=$(echo mk); $x a
+echo "$(echo mk a)" | sh
+sh <<< "$(echo mk a)"
+bash <(echo mk a)
+sudo bash <(echo mk a)
+source <(echo mk a)
+. <(printf 'mk a\n')
+bash < <(echo mk a)
+cat <(echo mk a) | sh
+echo mk a | tee >(bash)
+echo mk a > >(sh)
+{mk,a}
+{{mk,a},b}
+if {mk,a}; then :; fi
+{ {mk,a}; }
+{"mk",'a'}
+x=1 {mk,$y}
+sh -c '"$1" "$2"' _ mk a
+sh -c '$0 "$@"' mk a
+sh -c 'exec "$@"' _ mk a
+sh -c 'eval "$0"' 'mk a'
+bash -c 'shift; "$@"' _ x mk a
+bash -c 'for i; do $i; done' _ mk
+bash -s -- mk <<< '"$1" a'
+echo '$1 a' | sh -s mk
+set -- mk a; "$@"
+set mk a; $@
+f() { "$@"; }; f mk a
+f() { local x=$1; shift; "$@"; }; f b mk a
+f() { g "$@"; }; g() { "$2" "$1"; }; f a mk
+f() { mk a; }; trap f EXIT
+alias q='mk a'; q
+alias q=mk; q a
+hash -p /bin/mk q; q
+bind -x '"\C-x": mk a'
+sed -f - x <<< '1e mk a'
+python3 -c 'import os, sys; os.system(sys.argv[1])' 'mk a'
+python3 -c 'import subprocess, sys; subprocess.run(sys.argv[1:])' mk a
+python3 -c 'import subprocess; subprocess.run(["mk", x])'
+node -e 'require("child_process").exec(process.argv[1])' 'mk a'
+perl -e 'system($ARGV[0])' 'mk a'
+perl -e 'system(@ARGV)' mk a
+perl -ne 'system("mk", $_)' f
+ruby -e 'system(*ARGV)' mk a
+php -r 'system($argv[1]);' 'mk a'
 lando ssh -c 'mk a'
 """
 
 # Each line runs `mk` in a way that is not followed.
 DOUBTED = r"""
-bash -c "$(echo bWsgYQ== | base64 -d)"
-eval "$(printf 'mk a')"
-eval $(echo mk a)
-eval "`echo mk a`"
-$(echo mk) a
-bash <(echo mk a)
-source <(echo mk a)
+eval "$(cat f)"
+bash -c "$(echo "$x" | base64 -d)"
+$(./which) a
+bash <(cat f)
+bash -s <(echo mk a)
+echo() { printf "$x"; }; eval "$(echo mk a)"
+IFS=:; $(echo mk:a)
+enable -f ./q.so q; q
+awk '{system($0)}' f
+sed e f
+perl -ne 'system($_)' f
+python3 -c 'import os, sys; os.system(sys.argv[1])' "$x"
 (crontab -l; echo '@reboot mk a') | crontab -
-hash -p /bin/mk q; q
 """
 
 # Each line only mentions it.
@@ -413,6 +470,17 @@ echo 'mk a' | base64
 echo bWsgYQ== | base64 -d
 echo 'mk a' | tr a b
 cat <<< 'mk a'
+echo {mk,a}
+echo "$(echo mk a)"
+x=$(echo mk a)
+set -- mk a
+sh -c 'echo "$1"' _ mk
+f() { echo "$@"; }; f mk a
+cat <(echo mk a)
+echo mk a | tee >(cat)
+bash -s <(echo mk a)
+bind -p mk
+python3 -c 'import sys; print(sys.argv[1])' mk
 python3 <<< 'print("mk a")'
 psql <<< "select 'mk a';"
 """

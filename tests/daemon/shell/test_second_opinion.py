@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
 
+from corpora import SHARED_DATA, needs_shared_data, rows
 from latch_contracts.facts import ActionFacts, Status
 from latchd.shell.facts import analyze
 from shellfuzz.programs import NAMES, seeded
@@ -106,3 +109,37 @@ def test_no_generated_program_has_a_command_that_only_shfmt_sees() -> None:
 
     assert found == []
     assert seen > 300
+
+
+_SEVERAL = re.compile(r"[;&|()`{}\n]")  # a text without these is one simple command
+
+
+def _differs(text: str, words: tuple[str, ...]) -> bool:
+    """Where shfmt reads otherwise than bash: `time --`, and `((` with a line continuation in it."""
+    return words[0] == "--" or "$(\\\n(" in text
+
+
+def _only_seen_by_shfmt(text: str) -> list[tuple[str, ...]] | None:
+    """The plain calls that complete facts do not list; None where one of the two does not take the text."""
+    facts = analyze(text, cwd="/w", home="/h")
+    if facts.status is not Status.COMPLETE or (tree := opinion(text)) is None:
+        return None
+    listed = {command.argv for command in facts.commands}
+    return [words for words in calls(tree) if words not in listed and not _differs(text, words)]
+
+
+@needs_shared_data
+@pytest.mark.slow
+def test_no_command_that_people_wrote_is_seen_by_shfmt_alone() -> None:
+    texts = [
+        text
+        for path in sorted(SHARED_DATA.glob("*.jsonl"))
+        for row in rows(path.name)
+        if isinstance(text := row.get("command"), str) and _SEVERAL.search(text)
+    ]
+    with ThreadPoolExecutor(2) as readers:
+        answers = list(readers.map(_only_seen_by_shfmt, texts))
+    seen = [answer for answer in answers if answer is not None]
+
+    assert [answer for answer in seen if answer] == []
+    assert len(seen) > 3000

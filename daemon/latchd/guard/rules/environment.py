@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from latch_contracts.facts import Access, Command, Operation
-from latch_contracts.verdict import Route, Severity
+from latch_contracts.verdict import Disposition, Route, Severity
 from latchd.guard.groups import Group
 from latchd.guard.rule import Hit, Rule
 from latchd.guard.subject import Subject
@@ -21,10 +21,15 @@ _SECRETS: Final = re.compile(
 )
 
 
+def _only_reader(subject: Subject, command: Command) -> Command | None:
+    """The one command that all the output goes to; None when there is none, or more."""
+    outlets = [flow for flow in subject.facts.flows if flow.from_command == command.id]
+    return subject.facts.command(outlets[0].to_command) if len(outlets) == 1 else None
+
+
 def _sifted(subject: Subject, command: Command) -> bool:
     """`env | grep ^NAME=`: one variable alone comes through, and its name is no secret's."""
-    outlets = [flow for flow in subject.facts.flows if flow.from_command == command.id]
-    reader = subject.facts.command(outlets[0].to_command) if len(outlets) == 1 else None
+    reader = _only_reader(subject, command)
     if reader is None or reader.program not in _SIEVES or command.program not in _DUMPERS:
         return False
     patterns = [word for word in reader.argv[1:] if word not in _SIEVE_OPTIONS]
@@ -32,16 +37,55 @@ def _sifted(subject: Subject, command: Command) -> bool:
     return found is not None and not _SECRETS.search(found["name"])
 
 
+# What a reader makes of a dump without its values: the part before the first `=`, or how many lines.
+_FIRST_FIELD: Final = re.compile(r"(?:-d=|-d '='|-d\s?=) -f\s?1(?: -s)?|-f\s?1 (?:-d=|-d\s?=)(?: -s)?")
+_PRINTS_FIRST: Final = re.compile(r"(?:/\^?\[?[\w\[\]*+]{1,40}=?/\s?)?\{\s?print\s?\$1;?\s?\}")
+_CUTS_VALUE: Final = re.compile(r"s(?P<mark>[/|#,])=\.\*(?:\$)?(?P=mark)(?P=mark)g?")
+
+
+def _named(subject: Subject, command: Command) -> bool:
+    """`env | cut -d= -f1`, `env | grep -c X`: the names of variables, or how many, and none of their values.
+
+    A value of several lines shows those of its lines that hold no `=`, so this is told and not passed over.
+    """
+    reader = _only_reader(subject, command)
+    if reader is not None and reader.program == "sort":
+        reader = _only_reader(subject, reader)
+    if reader is None or command.program not in _DUMPERS or reader.redirects:
+        return False
+    words = " ".join(reader.argv[1:])
+    match reader.program:
+        case "cut":
+            return _FIRST_FIELD.fullmatch(words) is not None
+        case "awk" | "gawk" | "mawk":
+            return (
+                len(reader.argv) in (3, 4)
+                and "".join(reader.argv[1:-1]) == "-F="
+                and _PRINTS_FIRST.fullmatch(reader.argv[-1]) is not None
+            )
+        case "sed":
+            plain = reader.argv[1:-1] in ((), ("-e",), ("-E",), ("-r",))
+            return plain and _CUTS_VALUE.fullmatch(reader.argv[-1]) is not None
+        case "wc":
+            return True
+        case "grep" | "egrep" | "fgrep" | "rg":
+            return bool({"-c", "-q", "--count", "--quiet", "-qi", "-ic", "-ci", "-iq"} & set(reader.argv[1:]))
+        case _:
+            return False
+
+
 def _dump(subject: Subject) -> Iterator[Hit]:
     for command in subject.acting():
         if Operation.ENVIRONMENT_READ not in command.operations or "names-only" in command.details:
             continue
         if not _sifted(subject, command):
+            names = _named(subject, command)
             yield Hit(
                 command.id,
                 command.program or "environment",
-                "this prints environment variables, secrets with them",
+                f"this prints {'the names of ' if names else ''}environment variables, secrets with them",
                 "name a variable that is no secret, or test that one is set with `[[ -v NAME ]]`",
+                disposition=Disposition.DETECT if names else Disposition.ENFORCEABLE,
             )
 
 
@@ -109,6 +153,10 @@ RULES: Final = (
             "env | grep PATH",
             "env | grep ^API_KEY=",
             "env | grep -v ^PATH=",
+            "env | cut -d= -f2",
+            "env | cut -d= -f1-",
+            "env | sed p 's/=.*//'",
+            "docker exec web printenv API_TOKEN",
         ),
         passes=(
             "env A=1 make",
@@ -119,6 +167,8 @@ RULES: Final = (
             "printenv --version",
             "env -i ls",
             "env | grep ^PATH=",
+            "docker exec web printenv NODE_ENV",
+            "kubectl exec web-0 -- printenv HOSTNAME",
         ),
     ),
 )

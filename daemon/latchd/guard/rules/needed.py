@@ -13,9 +13,9 @@ import msgspec
 
 from latchd.guard.needs import Needs, needs
 from latchd.guard.rule import Rule
+from latchd.guard.rules.traffic import NETWORK_TOOLS
 
-_TAKES_ALL: Final = "tree delete, glob delete, open delete"
-_WRITES: Final = "access write append take"
+_FAR: Final = "outside home system root device dynamic"
 _LANGUAGE: Final = "detail inline-code, operation run_input"
 
 _CLIENTS: Final = (
@@ -37,22 +37,22 @@ NEEDED: Final[Mapping[str, Needs]] = MappingProxyType(
     {
         rule: needs(traits)
         for rule, traits in {
-            "self.files": "access write append delete read connect metadata",
-            "self.hooks": "access write append delete metadata",
+            "self.files": "of own",
+            "self.hooks": "of hooks",
             "self.socket": "word latch",
             "self.stop": "word latch",
             "self.command": "word latch",
             "self.environment": "text LATCHD_ XDG_",
-            "fs.delete-root-or-home": f"{_TAKES_ALL}, operation move",
-            "fs.delete-project-root": f"{_TAKES_ALL}, operation move",
+            "fs.delete-root-or-home": "takes root home dynamic",
+            "fs.delete-project-root": "takes project-root dynamic",
             "fs.delete-listed": "wrapped",
-            "fs.delete-git": "access delete",
-            "fs.delete-outside": "access delete",
-            "fs.delete-dynamic": "operation delete, tree delete, wrapped",
-            "fs.delete-just-moved": "tree delete",
-            "fs.delete-inside": "tree delete, open delete",
-            "fs.overwrite-system": "access write",
-            "fs.overwrite-outside": "access write",
+            "fs.delete-git": "takes repository dynamic",
+            "fs.delete-outside": f"takes {_FAR}",
+            "fs.delete-dynamic": "takes dynamic, wrapped",
+            "fs.delete-just-moved": "moved tree",
+            "fs.delete-inside": "takes project dynamic",
+            "fs.overwrite-system": "puts system root dynamic",
+            "fs.overwrite-outside": "puts outside home dynamic",
             "fs.device-write": "device, operation disk_write, detail disk-loss",
             "fs.change-mode": "operation permission_change",
             "fs.shred": "program shred gshred srm wipe",
@@ -72,17 +72,20 @@ NEEDED: Final[Mapping[str, Needs]] = MappingProxyType(
             "git.passing-config": "detail executing-config",
             "git.hooks-bypass": "detail hooks-bypass",
             "git.remote-change": "program git",
-            "egress.download-exec": "network, operation fetch",
-            "egress.secret-upload": "network, operation upload",
-            "egress.reverse-shell": "detail shell-child, redirect socket, network",
-            "egress.metadata-endpoint": "network",
+            "egress.download-exec": "fetched run",
+            "egress.secret-upload": "held sent",
+            "egress.reverse-shell": "detail shell-child, redirect socket, operation run_input",
+            "egress.metadata-endpoint": "host metadata",
             "egress.device-socket": "redirect socket",
-            "egress.upload": "network",
+            "egress.upload": "peer upload",
             "egress.publish": "detail publish, word publish upload",
-            "egress.reverse-tunnel": "network, operation tunnel",
-            "egress.collector": "network",
-            "egress.name-tunnel": "network",
-            "network.paste-site": "network",
+            "egress.reverse-tunnel": "operation tunnel, program ssh autossh chisel ligolo ligolo-ng",
+            "egress.collector": "host collector",
+            "egress.name-tunnel": (
+                "host dynamic, program dig nslookup host drill kdig resolvectl getent ping ping6 fping"
+            ),
+            "network.paste-site": "host paste",
+            "network.tool": f"network, program {' '.join(sorted(NETWORK_TOOLS))}",
             "network.sweep": "operation network_scan",
             "network.listener": "operation listen",
             "package.install": "operation install",
@@ -95,16 +98,16 @@ NEEDED: Final[Mapping[str, Needs]] = MappingProxyType(
             "vouch.suspected-child": "suspected, grammar unknown",
             "vouch.unknown-input": "operation run_input",
             "vouch.unknown-code": "detail opaque-code, access execute",
-            "vouch.fed-code": "wrapped, program parallel",
+            "vouch.fed-code": "wrapped, program parallel, detail inline-code child-command",
             "vouch.loader-variable": "text assigns",
             "vouch.prompt-expansion": "text @P}",
-            "write.outside-roots": f"{_WRITES}, operation permission_change",
-            "write.protected": f"{_WRITES}, operation permission_change",
-            "write.persistence": _WRITES,
-            "write.other-guard": f"{_WRITES}, access delete, operation permission_change",
+            "write.outside-roots": f"puts {_FAR}, takes {_FAR}",
+            "write.protected": "of protected",
+            "write.persistence": "of persistence",
+            "write.other-guard": "of guard",
             "write.schedule": "operation schedule",
             "write.accounts": "operation account_change",
-            "write.credential": _WRITES,
+            "write.credential": "of credential",
             "write.stale": "surface write edit patch",
             "write.overwrite-unknown": "surface write",
             "credential.staged": "program git",
@@ -118,7 +121,7 @@ NEEDED: Final[Mapping[str, Needs]] = MappingProxyType(
             "agent.bypass": (
                 "operation policy_bypass, grammar unknown, program npx pnpx bunx pnpm yarn npm bun"
             ),
-            "agent.instructions": "access write append delete",
+            "agent.instructions": "of instructions",
             "container.host-namespace": "operation namespace_enter root_change",
             "container.runtime-socket": "socket path",
             "cluster.exec": "operation workload_exec",

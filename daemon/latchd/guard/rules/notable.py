@@ -12,8 +12,9 @@ from typing import Final
 from latch_contracts.facts import Access, Command, Effect, Operation
 from latch_contracts.verdict import Severity
 from latchd.guard.groups import Group
+from latchd.guard.hosts import PASTE_SITES, among
+from latchd.guard.places import INSTRUCTIONS
 from latchd.guard.rule import Hit, Rule
-from latchd.guard.rules.hosts import PASTE_SITES, among
 from latchd.guard.subject import Subject
 
 _HISTORY_NAMES: Final = frozenset("HISTFILE HISTSIZE HISTFILESIZE HISTCONTROL HISTIGNORE".split())
@@ -173,17 +174,10 @@ def _seeks_rights(subject: Subject, command: Command) -> bool:
 
 
 # What agents take as standing instructions or memory. They write these files when asked to, every day.
-_INSTRUCTIONS: Final = frozenset(
-    "agents.md claude.md claude.local.md gemini.md memory.md soul.md identity.md tools.md user.md "
-    "heartbeat.md bootstrap.md .cursorrules .windsurfrules .clinerules .goosehints "
-    "copilot-instructions.md".split()
-)
-
-
 def _instructions(subject: Subject) -> Iterator[Hit]:
     for command, fact in subject.touched(Access.WRITE, Access.APPEND, Access.DELETE):
         name = (fact.resolved or fact.value).rpartition("/")[2].lower()
-        if name in _INSTRUCTIONS:
+        if name in INSTRUCTIONS:
             yield Hit(
                 command.id,
                 (fact.resolved or fact.value).replace("\0", "$…")[:160],

@@ -13,6 +13,7 @@ from latch_contracts.facts import (
     PathFact,
 )
 from latch_contracts.verdict import Severity
+from latchd.guard.bodies import documents
 from latchd.guard.groups import Group
 from latchd.guard.paths import Place, components
 from latchd.guard.rule import Hit, Rule
@@ -168,9 +169,30 @@ _FORK_BOMB: Final = re.compile(
 )
 
 
+# A line that starts a shell or a file: what a here-document wrote may be what runs.
+_RUNS_FILE: Final = re.compile(
+    r"(?:\A|[\n;&|(])[ \t]{0,8}(?:sudo[ \t]{1,8})?"
+    r"(?:(?:ba|da|z|k)?sh|source|\.|\.{0,2}/[\w./-]{1,128})(?=\s|\Z)"
+)
+_SHELLS: Final = ("sh", "bash", "dash", "zsh", "ksh")
+
+
+def _without_data(text: str) -> str:
+    """The text without here-documents that no shell is given; where a file is run, all of it."""
+    data = [
+        document.body
+        for document in documents(text)
+        if document.body and not any(map(document.feeds, _SHELLS))
+    ]
+    rest = text
+    for body in data:
+        rest = rest.replace(body, "", 1)
+    return text if _RUNS_FILE.search(rest) else rest
+
+
 def _fork_bomb(subject: Subject) -> Iterator[Hit]:
     text = subject.text
-    if "()" in text and _FORK_BOMB.search(_QUOTED.sub("''", text)):
+    if "()" in text and _FORK_BOMB.search(_QUOTED.sub("''", _without_data(text))):
         yield Hit(0, "(itself)", "a function that starts itself twice takes the machine down", "leave it out")
 
 
@@ -266,7 +288,11 @@ RULES: Final = (
         Group.DESTROY,
         Severity.CRITICAL,
         _fork_bomb,
-        denies=(":(){ :|:& };:",),
-        passes=("f() { g | h & }; f",),
+        denies=(
+            ":(){ :|:& };:",
+            "bash <<'E'\n:(){ :|:& };:\nE",
+            "cat > a.sh <<'E'\n:(){ :|:& };:\nE\nbash a.sh",
+        ),
+        passes=("f() { g | h & }; f", "cat > notes.md <<'E'\nnever type :(){ :|:& };:\nE"),
     ),
 )

@@ -72,7 +72,24 @@ def _fed_code(subject: Subject) -> Iterator[Hit]:
                 "`{= … =}` is a program of perl that parallel runs for every line",
                 "put the values into the call, or use a loop",
             )
-        if not command.wrappers or command.wrappers[-1].executable.rpartition("/")[2] not in _FEEDERS:
+        if _is_put_together(subject, command):
+            yield Hit(
+                command.id,
+                command.program,
+                f"a part of this `{command.program[:40]}` is what the program that starts it reads",
+                "list what it would be run on, and name that in the call",
+            )
+            continue
+        feeders = [wrapper.executable.rpartition("/")[2] in _FEEDERS for wrapper in command.wrappers]
+        if command.program == "eval" and any(feeders):
+            yield Hit(
+                command.id,
+                command.program,
+                "words that come in as lines of input are evaluated",
+                "let a literal program take them as arguments",
+            )
+            continue
+        if not feeders or not feeders[-1]:
             continue
         if _takes_code_from_lines(command):
             yield Hit(
@@ -81,6 +98,38 @@ def _fed_code(subject: Subject) -> Iterator[Hit]:
                 f"lines of input become the program that `{command.program[:40]}` runs",
                 "pass them as arguments after a literal program, as in `sh -c '…' _ {}`",
             )
+
+
+# Programs whose own language starts others: what they put into a command line is what they read.
+_LANGUAGES: Final = frozenset(
+    "awk gawk mawk nawk original-awk goawk sed gsed perl ruby python python2 python3 node nodejs bun deno "
+    "php lua".split()
+)
+_HARMS: Final = frozenset(
+    (
+        Operation.DELETE,
+        Operation.WORK_LOSS,
+        Operation.DISK_WRITE,
+        Operation.PERMISSION_CHANGE,
+        Operation.ACCOUNT_CHANGE,
+        Operation.PRIVILEGE,
+        Operation.RUN_INPUT,
+    )
+)
+
+
+def _is_put_together(subject: Subject, command: Command) -> bool:
+    """Whether a program's own code starts this on what it reads, where that may do harm or is code again."""
+    outer = subject.facts.command(command.parent)
+    if outer is None or outer.program not in _LANGUAGES:
+        return False
+    if command.program in _SHELLS and Operation.RUN_INPUT in command.operations:
+        return not _is_spelled_out(subject, command)
+    if not any("\0" in word for word in command.argv):
+        return False
+    takes = command.program in _INTERPRETERS and "opaque-code" in command.details
+    moves = Operation.MOVE in command.operations  # the file is still there
+    return takes or (not moves and not _HARMS.isdisjoint(command.operations))
 
 
 def _takes_code_from_lines(command: Command) -> bool:
@@ -310,6 +359,10 @@ RULES: Final = (
             "cat l | xargs -I{} git reset {}",
             "cat l | xargs -I{} git log --{}",
             "cat l | xargs find . -name x",
+            "cat l | xargs sh -c 'eval \"$1\"' _",
+            "awk '{system(\"rm \" $1)}' l",
+            "sed 's/.*/rm &/e' l",
+            "perl -ne 'system(\"rm $_\")' l",
         ),
         passes=(
             "ls | xargs wc -l",
@@ -319,6 +372,9 @@ RULES: Final = (
             "ls | xargs -I{} find {} -name x",
             "ls | xargs -I{} find . -name {} -print",
             "ls | xargs bash run.sh",
+            "awk '{print $1}' f",
+            "perl -ne 'print if /x/' f",
+            "awk '{print $1 | \"sort\"}' f",
         ),
     ),
     Rule(

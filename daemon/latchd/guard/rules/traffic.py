@@ -16,23 +16,17 @@ from latch_contracts.facts import (
 )
 from latch_contracts.verdict import Severity
 from latchd.guard.groups import Group
+from latchd.guard.hosts import METADATA
 from latchd.guard.rule import Hit, Rule
 from latchd.guard.subject import Subject
 
 _SHELLS: Final = frozenset("sh bash dash zsh ksh fish csh tcsh ash busybox".split())
 
 
-_METADATA_HOSTS: Final = frozenset(
-    "169.254.169.254 169.254.170.2 169.254.170.23 fd00:ec2::254 metadata.google.internal metadata.goog "
-    "100.100.100.200 "
-    "metadata.azure.internal 192.0.0.192 metadata.packet.net".split()
-)
-
-
 _NEAR: Final = frozenset((Scope.LOOPBACK,))
 
 
-_NETWORK_TOOLS: Final = frozenset(
+NETWORK_TOOLS: Final = frozenset(
     """
     curl wget wget2 aria2c axel lynx links elinks w3m http https httpie xh curlie hurl grpcurl websocat
     wscat nc ncat netcat
@@ -109,7 +103,7 @@ _UPLOADERS: Final = {
 
 def _metadata_endpoint(subject: Subject) -> Iterator[Hit]:
     for command, fact in subject.contacts():
-        if fact.normalized_host in _METADATA_HOSTS or fact.host.lower().rstrip(".") in _METADATA_HOSTS:
+        if fact.normalized_host in METADATA or fact.host.lower().rstrip(".") in METADATA:
             yield Hit(
                 command.id,
                 fact.host,
@@ -173,7 +167,7 @@ def _traffic(subject: Subject) -> Iterator[Hit]:
             )
     for command in subject.acting():
         known = any(fact.command_id == command.id for fact in subject.facts.network)
-        if command.program in _NETWORK_TOOLS and command.id not in spoken and not known:
+        if command.program in NETWORK_TOOLS and command.id not in spoken and not known:
             yield Hit(
                 command.id,
                 command.program,

@@ -12,9 +12,9 @@ from typing import Final
 from latch_contracts.facts import Access, Command, NetAction, Operation
 from latch_contracts.verdict import Route, Severity
 from latchd.guard.groups import Group
+from latchd.guard.hosts import COLLECTORS, among
 from latchd.guard.paths import Place
 from latchd.guard.rule import Hit, Rule
-from latchd.guard.rules.hosts import COLLECTORS, among
 from latchd.guard.rules.traffic import near
 from latchd.guard.subject import Subject
 from latchd.guard.targets import shown, where

@@ -15,13 +15,17 @@ from latch_contracts.facts import (
     Grammar,
     Issue,
     Kind,
+    Operation,
     Status,
 )
 from latch_contracts.verdict import Severity
 from latchd.guard.groups import Group
+from latchd.guard.paths import Place, place_of
+from latchd.guard.places import credential, persistence, protected
 from latchd.guard.rule import Hit, Rule
 from latchd.guard.rules.programs import fed_by_commands
 from latchd.guard.subject import Subject
+from latchd.shell.facts import analyze
 
 _INSTEAD: Final = "write the command out with its name and arguments in plain text"
 
@@ -113,6 +117,8 @@ def _suspected(subject: Subject) -> Iterator[Hit]:
     parents = {command.parent for command in subject.facts.commands}
     for command in subject.acting():
         tail = command.suspected_child or _takes_the_machine(command)
+        if tail and _is_everyday(subject, command):
+            continue
         if tail and command.id not in parents:  # a child that is listed is judged itself
             yield Hit(
                 command.id,
@@ -120,6 +126,47 @@ def _suspected(subject: Subject) -> Iterator[Hit]:
                 f"`{command.program[:40]}` is not known, and the words after it are a dangerous command",
                 "run that command by itself, so that it can be judged",
             )
+
+
+# What a tail may do, by its own facts, that would pass without a word if it stood alone.
+_EVERYDAY: Final = frozenset(
+    map(Operation, "execute read list search write delete copy move permission_change".split())
+)
+_EVERYDAY_DETAILS: Final = frozenset(("recursive", "force", "script", "unknown-option", "names-only"))
+_HERE: Final = frozenset((Place.PROJECT, Place.SCRATCH))
+_MOST_TAIL: Final = 500  # a longer one was cut
+
+
+def _is_everyday(subject: Subject, command: Command) -> bool:
+    """Whether the tail by itself does only what any command may do in the project: `shx rm -rf dist`.
+
+    A directory among the words before it may be where the tail runs, and nothing is proven then.
+    """
+    tail = command.suspected_child
+    ahead = command.argv[1 : max(1, len(command.argv) - len(tail.split()))]
+    if (
+        not tail
+        or "\0" in tail
+        or len(tail) > _MOST_TAIL
+        or any("/" in each or ".." in each for each in ahead)
+    ):
+        return False
+    facts = analyze(tail, cwd=subject.facts.cwd, home=subject.home)
+    roots = subject.roots()
+    return (
+        facts.status is Status.COMPLETE
+        and all(
+            set(each.operations) <= _EVERYDAY and set(each.details) <= _EVERYDAY_DETAILS
+            for each in facts.commands
+        )
+        and all(
+            bool(fact.resolved)
+            and place_of(fact.resolved, roots, subject.home) in _HERE
+            and not credential(fact.resolved, subject.home)
+            and not (protected(fact.resolved, subject.home, ()) or persistence(fact.resolved, subject.home))
+            for fact in facts.paths
+        )
+    )
 
 
 _ALL: Final = frozenset(("/", "/*", "~", "~/", "/home", "/root"))
@@ -213,8 +260,8 @@ RULES: Final = (
         Group.CANNOT_VOUCH,
         Severity.MEDIUM,
         _word,
-        denies=("$C a", '"$(which x)" --flag', 'eval "$(PATH=./x ssh-agent -s)"'),
-        passes=("C=ls; $C -l", "ls $C", 'eval "$(ssh-agent -s)"'),
+        denies=("$C a", '"$(./pick)" --flag', 'eval "$(PATH=./x ssh-agent -s)"'),
+        passes=("C=ls; $C -l", "ls $C", 'eval "$(ssh-agent -s)"', '"$(which python3)" -V'),
     ),
     Rule(
         "vouch.suspected-child",
@@ -222,8 +269,20 @@ RULES: Final = (
         Group.CANNOT_VOUCH,
         Severity.MEDIUM,
         _suspected,
-        denies=("mywrap rm -rf /home/dev/x", "mytool -rf /"),
-        passes=("mytool build", "mytool -rf ./x", "mytool --prefer /"),
+        denies=(
+            "mywrap rm -rf /home/dev/x",
+            "mytool -rf /",
+            "mywrap --in / rm -rf home",
+            "mywrap bash -c 'rm -rf x'",
+            "mywrap rm -rf .",
+        ),
+        passes=(
+            "mytool build",
+            "mytool -rf ./x",
+            "mytool --prefer /",
+            "npx shx rm -rf dist",
+            "codegen generate -i api.yml -g python -o client",
+        ),
     ),
     Rule(
         "vouch.unread",

@@ -12,6 +12,7 @@ from latchd.shell.grammar.description import UNKNOWN, Contact, Context, Descript
 from latchd.shell.grammar.options import Parsed, Style, piece
 from latchd.shell.grammar.places import resolve
 from latchd.shell.grammar.program import aimed, family, program
+from latchd.shell.grammar.shell_words import prints_environment
 from latchd.shell.grammar.verbs import RUNS, by_verb, with_files
 
 _RUN: Final = (
@@ -23,7 +24,7 @@ _RUN: Final = (
     "pull= restart= runtime= "
     "security-opt= shm-size= stop-signal= stop-timeout= storage-opt= sysctl= tmpfs= ulimit= userns= "
     "uts= volume-driver= "
-    "volumes-from= cgroupns= cidfile= detach-keys= health-cmd= annotation= label-file= privileged index="
+    "volumes-from= cgroupns= cidfile= detach-keys= health-cmd= annotation= label-file= privileged? index="
 )
 
 
@@ -48,6 +49,15 @@ def _is_machine(bind: Argument, context: Context) -> bool:
     return path.lower() in _WIDE or bool(path and context.home and f"{context.home}/".startswith(f"{path}/"))
 
 
+_TRUE: Final = frozenset("1 t T true TRUE True".split())
+
+
+def _is_on(parsed: Parsed, name: str) -> bool:
+    """A switch as Go reads it: the last one counts, and what is no truth value is an error."""
+    last = next((given for given in reversed(parsed.given) if given.name == name), None)
+    return last is not None and (last.value is None or last.value.value in _TRUE or last.value.expands)
+
+
 def _runs(parsed: Parsed, context: Context) -> Description:
     """run, create: an image and the words inside it; bind mounts let it touch the host.
 
@@ -66,7 +76,9 @@ def _runs(parsed: Parsed, context: Context) -> Description:
             readonly = "readonly" in pairs or "ro" in pairs
             binds.append((Argument(value=place, expands="\0" in place), readonly))
     details: list[str] = []
-    loose = parsed.has("privileged") or parsed.text("pid") == "host" or "SYS_ADMIN" in parsed.text("cap-add")
+    loose = (
+        _is_on(parsed, "privileged") or parsed.text("pid") == "host" or "SYS_ADMIN" in parsed.text("cap-add")
+    )
     if loose:
         details.append("privileged")
     if any(_is_machine(bind, context) for bind, _ in binds):
@@ -110,7 +122,7 @@ _LOCAL: Final = ("unix:", "npipe:", "fd:")
 
 def _executes_in(parsed: Parsed, _context: Context) -> Description:
     words = parsed.operands[1:]
-    dumps = [word.value.rpartition("/")[2] for word in words[:1]] in (["env"], ["printenv"])
+    dumps = prints_environment(words)
     return Description(
         known=True,
         operations=(
@@ -270,7 +282,8 @@ def _kubectl_extra(parsed: Parsed, description: Description, context: Context) -
         return msgspec.structs.replace(description, details=("service-stop",))
     if verb == "get" and Operation.CREDENTIAL_READ in description.operations and _hides_data(parsed):
         return msgspec.structs.replace(description, operations=())
-    if verb == "exec" and any(word.value in ("env", "printenv") for word in parsed.operands[1:]):
+    words = parsed.operands
+    if verb == "exec" and any(prints_environment(words[at:]) for at in range(1, len(words))):
         description = msgspec.structs.replace(
             description, operations=(*description.operations, Operation.ENVIRONMENT_READ)
         )
@@ -319,6 +332,9 @@ PROGRAMS: Final = (
                         "container_run execute +host-mount +child-command"
                     ),
                     "docker run --privileged alpine": "container_run execute +privileged",
+                    "docker run --privileged=false alpine": "container_run execute",
+                    "docker run --privileged=maybe alpine": "container_run execute",
+                    "docker run --privileged=1 --privileged=F alpine": "container_run execute",
                     "docker run -v ./a:/b:ro x": "container_run execute read:./a/**",
                     "docker run -v /var/run/docker.sock:/s x": (
                         "container_run execute connect:/var/run/docker.sock +host-mount"

@@ -42,6 +42,11 @@ def _alias(parsed: Parsed, context: Context) -> Description:
     return UNKNOWN
 
 
+def _is_no_hooks(key: str, value: str) -> bool:
+    """A place without any hook, given for one command: what `--no-verify` does, by another name."""
+    return key.lower() == "core.hookspath" and value in ("", "/dev/null")
+
+
 def _globals(parsed: Parsed, description: Description, _context: Context) -> Description:
     """-C, --git-dir and --work-tree name another repository; -c of an executing key runs its value."""
     operations, details = description.operations, description.details
@@ -50,7 +55,9 @@ def _globals(parsed: Parsed, description: Description, _context: Context) -> Des
         details = (*details, "other-repository")
     pairs = [word.value.partition("=") for word in parsed.values("c")]
     pairs += [(word.value.partition("=")[0], "", "!") for word in parsed.values("config-env")]
-    if any(executing_key(key, value) for key, _, value in pairs):
+    if any(_is_no_hooks(key, value) for key, _, value in pairs):
+        details = (*details, "hooks-bypass")
+    if any(executing_key(key, value) and not _is_no_hooks(key, value) for key, _, value in pairs):
         operations = unique((*operations, Operation.EXECUTE))
         details = (*details, "executing-config")
     unforced = parsed.operands[:1] == (Argument("clean"),) and Operation.WORK_LOSS not in operations
@@ -88,6 +95,11 @@ GIT: Final = family(
         "git -c clean.requireForce=false clean -d": "work_loss delete +discard-work",
         "git -c core.pager=cat log": "read",
         "git -c core.fsmonitor=false status": "",
+        "git -c core.hooksPath=/dev/null commit -m x": "+hooks-bypass",
+        "git -c core.hooksPath=./h commit -m x": "execute +executing-config",
+        "git -c diff.external= diff": "read",
+        "git -c protocol.file.allow=always submodule update": "connect fetch write",
+        "git -c protocol.ext.allow=always fetch": "connect fetch execute +executing-config",
         "git -c core.pager='cat;x' log": "read execute +executing-config",
         "git --config-env=core.pager=X log": "read execute +executing-config",
         "git frobnicate": "? execute",

@@ -47,7 +47,7 @@ _EXECUTING_TREES: Final = {
 # Values that name a program which does no more than the key is for.
 _PLAIN_KEYS: Final = frozenset(
     "core.pager core.editor core.fsmonitor core.askpass core.sshcommand sequence.editor credential.helper "
-    "gpg.program gpg.ssh.program web.browser".split()
+    "gpg.program gpg.ssh.program web.browser diff.external interactive.difffilter".split()
 )
 _PLAIN: Final = re.compile(
     r"(?:(?:cat|less|more|most|delta|bat|true|false|:|vim?|nvim|nano|emacs|code|subl|hx|micro|gedit|kate|cache"
@@ -66,7 +66,15 @@ _PLAIN_HELPER: Final = re.compile(
 )
 
 
+# Transports that git knows itself; `ext` is the one whose address is a command.
+_OWN_TRANSPORTS: Final = frozenset(
+    f"protocol.{name}.allow" for name in ("file", "git", "ssh", "http", "https")
+)
+
+
 def _is_plain(key: str, section: str, value: str) -> bool:
+    if key in _OWN_TRANSPORTS:
+        return True
     if key == "core.sshcommand" and _PLAIN_SSH.match(value):
         return True
     if section == "credential" and key.endswith(".helper") and _PLAIN_HELPER.match(value):

@@ -7,7 +7,7 @@ code at run time makes the whole opaque; nothing is ever run.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 import msgspec
@@ -337,11 +337,10 @@ class _Reading:
         dynamic = any("\0" in text for text in texts[:1])
         listed = bool(call.arguments) and any(token.kind == "[" for token in call.arguments[0])
         if listed:
-            first = [token.text for token in call.arguments[0] if token.kind == "s"]
-            self.children.append(self.run(first))
-        elif (len(strings) > 1 and self.language in ("perl", "ruby")) or call.name.endswith(
-            ("spawn", "spawnSync", "execFile", "execFileSync")
-        ):
+            self.children.append(self.run(_items(call.arguments[0], self.known)))
+        elif len(texts) > 1 and strings and self.language in ("perl", "ruby"):
+            self.children.append(self.run(texts))
+        elif call.name.endswith(("spawn", "spawnSync", "execFile", "execFileSync")):
             self.children.append(self.run(strings))
         elif texts and not dynamic:
             self._text(texts[0])
@@ -350,6 +349,8 @@ class _Reading:
             self.opaque = True
         else:
             self.opaque = True
+            if strings and self.shell is not None:
+                self.shell("\0")  # a text put together of what is not known
 
     def _text(self, text: str) -> None:
         """A command line that the code gives to a shell."""
@@ -401,6 +402,12 @@ class _Reading:
         for token in self.found:
             if token.kind == "c":
                 self._text(token.text)
+        if (
+            self.language == "perl"
+            and names & {"unlink", "rmdir"}
+            and Operation.DELETE not in self.operations
+        ):
+            self._touch(Operation.DELETE, Access.DELETE, ["\0"])  # a bare one takes $_
 
     def _dumps_environment(self) -> bool:
         """environ, process.env, %ENV or ENV as a whole, or one value whose name is a secret's."""
@@ -431,6 +438,22 @@ def _aliases(found: list[Token]) -> dict[str, str]:
         for at in range(len(found) - 2)
         if found[at + 1].text == "as" and found[at].kind == found[at + 2].kind == "n"
     }
+
+
+def _items(run: Sequence[Token], known: Mapping[str, str]) -> list[str]:
+    """The words of a literal list: NUL for each item that is no literal, and for what is added to it."""
+    items: list[list[Token]] = [[]]
+    depth = 0
+    for token in run:
+        if token.kind in "([{":
+            depth += 1
+        elif token.kind in ")]}":
+            depth -= 1
+        elif token.kind == "," and depth == 1:
+            items.append([])
+        else:
+            items[-1].append(token)
+    return [text_of(tuple(item), known) for item in items if item]
 
 
 _RECEIVERS: Final = frozenset(

@@ -217,6 +217,17 @@ def _makes(parsed: Parsed, _context: Context) -> Description:
     )
 
 
+def _encodes(parsed: Parsed, _context: Context) -> Description:
+    """ffmpeg: nearly all its options take a value; -i names what is read, the last word what is made."""
+    words = parsed.words
+    made = [words[-1]] if words and not words[-1].value.startswith("-") else []
+    if len(words) > 1 and words[-2].value == "-i":
+        made = []
+    read, written = aimed(Access.READ, parsed.values("i")), aimed(Access.WRITE, made)
+    operations = (*([Operation.READ] if read else []), *([Operation.WRITE] if written else []))
+    return Description(known=True, operations=operations, targets=(*read, *written))
+
+
 def _converts(parsed: Parsed, _context: Context) -> Description:
     """Media and document converters: -i names inputs, the last operand is made from the others."""
     outputs = (*parsed.values("o"), *parsed.operands[-1:])
@@ -534,11 +545,23 @@ list | help | sln list :
         {"cloc .": "", "tokei": ""},
     ),
     program(
-        "ffmpeg sox lame gs pdftotext pdfunite pdftk qpdf inkscape soffice libreoffice wkhtmltopdf "
+        "ffmpeg ffplay",
+        "~ i= y n hide_banner nostdin stats nostats vn an sn dn shortest re",
+        _encodes,
+        {
+            "ffmpeg -y -i a.mov b.mp4": "read write read:a.mov write:b.mp4",
+            "ffmpeg -i a.mov -vcodec copy -filter_complex x b.mp4": "read write read:a.mov write:b.mp4",
+            "ffmpeg -i a.mov": "read read:a.mov",
+            "ffmpeg -version": "preview",
+        },
+        style=Style.DASHED,
+    ),
+    program(
+        "sox lame gs pdftotext pdfunite pdftk qpdf inkscape soffice libreoffice wkhtmltopdf "
         "latex pdflatex xelatex",
         "~ o= i= f= c= b= s= r= t= vf= af= ss=",
         _converts,
-        {"ffmpeg -y -i a.mov b.mp4": "read write read:a.mov write:b.mp4"},
+        {"lame a.wav b.mp3": "read write read:a.wav write:b.mp3"},
         style=Style.DASHED,
     ),
 )

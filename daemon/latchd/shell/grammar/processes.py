@@ -319,11 +319,31 @@ PROGRAMS: Final = (
         },
     ),
     program(
-        "chkconfig update-rc.d rc-update systemd-run systemd-tmpfiles loginctl anacron fcron schtasks "
-        "pm2 forever",
+        "chkconfig update-rc.d rc-update systemd-run systemd-tmpfiles loginctl anacron fcron schtasks",
         "~",
         acts(Operation.SCHEDULE),
         {"systemd-run --user make": "schedule", "loginctl enable-linger": "schedule"},
+    ),
+    program(
+        "pm2 forever",
+        "~",
+        by_verb(
+            """
+list | ls | status | logs | monit | describe | show | info | jlist | prettylist | ping | report :
+stop | delete | kill | stopall : execute +service-stop
+startup | unstartup | save | dump | resurrect | install | module:install | set : schedule
+* : execute
+""",
+            HARMLESS,
+        ),
+        {
+            "pm2 list": "",
+            "pm2 restart web": "execute",
+            "pm2 stop web": "execute +service-stop",
+            "pm2 startup": "schedule",
+            "pm2 save": "schedule",
+            "forever start app.js": "execute",
+        },
     ),
     program(
         "journalctl dmesg ausearch",

@@ -34,6 +34,7 @@ from latchd.shell.grammar import (
     windows,
 )
 from latchd.shell.grammar.description import UNKNOWN, Context, Description, unique
+from latchd.shell.grammar.options import Style
 from latchd.shell.grammar.places import raw_disk, resolve
 from latchd.shell.grammar.program import Program, run
 
@@ -80,14 +81,33 @@ def examples() -> Iterator[tuple[str, str]]:
         waiting += {id(child): child for child in entry.children.values()}.values()
 
 
+# Programs whose long options have one dash: `-field=k` is no cluster of -f, whatever table they share.
+ONE_DASH: Final = frozenset(
+    "vault consul nomad packer boundary waypoint terraform tofu terragrunt go gofmt goimports golint "
+    "java javac javap javadoc kotlin kotlinc scala scalac keytool jarsigner ffmpeg ffprobe ffplay openssl "
+    "find gfind convert magick identify mogrify composite montage compare xmllint gs exiftool xcodebuild "
+    "lipo plutil diskutil hdiutil otool ant erl prometheus traefik protoc-gen-go latex pdflatex xelatex "
+    "lualatex xterm sqlite3 sqlite rtorrent mplayer".split()
+)
+
+
 def _index() -> dict[str, Program]:
     index: dict[str, Program] = {}
     for entry in entries():
         for name in entry.names:
             if name in index:
                 raise ValueError(f"program `{name}` is in two tables")
-            index[name] = entry
+            index[name] = _one_dash(entry) if name in ONE_DASH else entry
     return index
+
+
+def _one_dash(entry: Program) -> Program:
+    """The entry, reading no word as a cluster of letters."""
+    options = entry.options
+    if options.style is not Style.DASHED:
+        options = msgspec.structs.replace(options, style=Style.DASHED)
+    children = {name: _one_dash(child) for name, child in entry.children.items()}
+    return msgspec.structs.replace(entry, options=options, children=children)
 
 
 _BY_NAME: Final = _index()

@@ -6,9 +6,10 @@ Which forms of env, set, export and declare print values was measured with a can
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Final
 
-from latch_contracts.facts import Access, Operation
+from latch_contracts.facts import Access, Argument, Operation
 from latchd.shell.grammar.description import Context, Description
 from latchd.shell.grammar.options import Parsed, Style
 from latchd.shell.grammar.program import acts, aimed, executes, filters, neutral, program, silent
@@ -40,6 +41,14 @@ def _names_secret(parsed: Parsed) -> bool:
 
 def _printenv(parsed: Parsed, _context: Context) -> Description:
     return Description(known=True) if parsed.operands and not _names_secret(parsed) else _DUMP
+
+
+def prints_environment(words: Sequence[Argument]) -> bool:
+    """Whether a command prints an environment: `env` alone, `printenv` of more than plain names."""
+    name, rest = (words[0].value.rpartition("/")[2], words[1:]) if words else ("", ())
+    if name == "printenv":
+        return not rest or any(_SECRET_NAME.search(word.value) for word in rest)
+    return name == "env" and all("=" in word.value or word.value.startswith("-") for word in rest)
 
 
 def _set(parsed: Parsed, _context: Context) -> Description:

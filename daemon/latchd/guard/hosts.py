@@ -1,4 +1,4 @@
-"""Hosts that say something by their name alone: collectors of other people's requests, and paste sites."""
+"""Hosts that say something by their name alone: collectors of requests, paste sites, metadata endpoints."""
 
 from __future__ import annotations
 
@@ -14,6 +14,12 @@ COLLECTORS: Final = tuple(
 PASTE_SITES: Final = tuple(
     "pastebin.com paste.ee hastebin.com ghostbin.com rentry.co transfer.sh 0x0.st file.io termbin.com "
     "dpaste.com ngrok.io ngrok.app ngrok-free.app ngrok.dev loca.lt trycloudflare.com serveo.net".split()
+)
+
+# They hand out the credentials of the cloud machine that asks.
+METADATA: Final = frozenset(
+    "169.254.169.254 169.254.170.2 169.254.170.23 fd00:ec2::254 metadata.google.internal metadata.goog "
+    "100.100.100.200 metadata.azure.internal 192.0.0.192 metadata.packet.net".split()
 )
 
 
