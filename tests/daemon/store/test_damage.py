@@ -44,6 +44,8 @@ def again(before: Path, root: Path) -> Path:
 def use(bench: Bench) -> list[str]:
     """Everything that reads and writes, on a store that may be damaged; what went wrong."""
     wrong: list[str] = []
+    # A history that ends earlier may end before a failure was told: then a success is one.
+    may_yet = {number for number in range(2, CALLS, 3) if states_of(bench, number) == [("pending", False)]}
     for number in range(1, CALLS, 7):
         bench.post("rm -rf ~" if number % 3 == 1 else "make test", f"c{number}")
     bench.engine.expire()
@@ -60,13 +62,16 @@ def use(bench: Bench) -> list[str]:
     if reply.exit_code != 0:
         wrong.append(f"the next call is refused: {reply.stderr.decode()}")
     for number in range(CALLS):
-        try:
-            states = bench.states(f"c{number}")
-        except StoreError:  # told to whoever asked; the rest goes on
-            continue
-        if number % 3 and any(stepped for _, stepped in states):
+        if number % 3 and number not in may_yet and any(step for _, step in states_of(bench, number)):
             wrong.append(f"c{number} was promoted")
     return wrong
+
+
+def states_of(bench: Bench, number: int) -> list[tuple[str, bool]]:
+    try:
+        return bench.states(f"c{number}")
+    except StoreError:  # told to whoever asked; the rest goes on
+        return []
 
 
 @pytest.mark.slow
