@@ -267,6 +267,19 @@ def test_a_session_with_pending_calls_outlives_its_bound(store: Store) -> None:
     assert [row.session for row, _ in store.sessions(9)] == [S]
 
 
+def test_a_session_that_a_bound_took_knows_nothing_before_where_its_window_was_closed(store: Store) -> None:
+    store.touch_session(S, "claudecode", 1, 1)
+    store.close_session(S, 7)
+    store.touch_session(T, "claudecode", 2, 8)
+
+    store.prune(Bounds(sessions=1), now_ms=0)
+    store.touch_session(S, "claudecode", 3, 9)
+    row = store.session(S)
+
+    assert row is not None
+    assert row.closed_seq == 7
+
+
 def test_the_database_lets_a_call_move_as_the_table_says_and_no_other_way(store: Store) -> None:
     for number, before in enumerate(State, start=1):
         for index, state in enumerate(State):
