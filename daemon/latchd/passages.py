@@ -31,8 +31,6 @@ _PRELUDE: Final = 64  # plain lines that are carried on
 
 _PLAIN: Final = re.compile(
     r"(?:(?:export|readonly|local|declare)\s+)?[A-Za-z_][A-Za-z0-9_]*=(?:[\w./:@%+,~-]*|'[^'\n]*'|\"[^\"\n`\\]*\")\s*"
-    r"|[A-Za-z_][A-Za-z0-9_]*=\"?(?:\$\(mktemp(?:\s+[\w./:%+~-]+)*\)|`mktemp(?:\s+[\w./:%+~-]+)*`)\"?\s*"
-    r"(?:\|\|\s*exit(?:\s+\d+)?\s*)?"
     r"|set\s+-[a-z]*e[a-z]*(?:\s+-?o\s+pipefail)?\s*|cd\s+[\w./~\"${}-]+\s*"
 )
 _COMMANDS: Final = ("cd ", "set ", "export ", "readonly ", "local ", "declare ")  # of the prelude's lines

@@ -46,6 +46,14 @@ _PATH_KEYS: Final = frozenset(
     "old_path new_path relative_path relative_workspace_path workspace_path".split()
 )
 _GLOB_KEYS: Final = frozenset(("glob", "include", "pattern"))
+# Searches whose pattern is text, and those that look for names alone and show no content.
+_CONTENT_SEARCHES: Final = frozenset("grep search rg search_file_content grep_search".split())
+_NAME_SEARCHES: Final = frozenset("glob find file_search find_files glob_file_search find_by_name".split())
+# Where a sentence stands; one that begins with a path is no path.
+_PROSE_KEYS: Final = frozenset(
+    "query prompt content text body title description message question comment summary plan reason "
+    "explanation instructions activeform observations".split()
+)
 _POWERSHELL: Final = frozenset(("powershell", "pwsh", "run_powershell"))
 _PATCH_HEADS: Final = (
     ("*** Add File: ", Access.WRITE),
@@ -186,13 +194,22 @@ def _searched(call: Call, context: Context) -> Iterator[PathFact]:
             yield _path(root, Access.READ, context, recursive=True)
     for key in _GLOB_KEYS:
         value = call.arguments.get(key)
-        # A content search's pattern is text; only a file search's is a path.
-        if not isinstance(value, str) or (key == "pattern" and call.tool.lower() in ("grep", "search", "rg")):
+        # A content search's pattern is text; only a file search's is a path, and of that one where it looks.
+        tool = call.tool.lower()
+        if not isinstance(value, str) or (key == "pattern" and tool in _CONTENT_SEARCHES):
             continue
-        for alternative in _alternatives(value):
+        names = key == "pattern" and tool in _NAME_SEARCHES
+        for alternative in map(_base, _alternatives(value)) if names else _alternatives(value):
             rooted = alternative.startswith(("/", "~")) or not roots[0]
             text = alternative if rooted else f"{roots[0].rstrip('/')}/{alternative}"
             yield _path(text, Access.READ, context, recursive=True)
+
+
+def _base(glob: str) -> str:
+    """The directory that a search for names begins in: what stands before the first wildcard."""
+    parts = glob.split("/")
+    end = next((at for at, part in enumerate(parts) if set("*?[{") & set(part)), len(parts) - 1)
+    return "/".join(parts[:end]) or ("/" if glob.startswith("/") else ".")
 
 
 def _alternatives(glob: str) -> tuple[str, ...]:
@@ -244,6 +261,8 @@ def _found(value: Any, key: str, depth: int) -> Iterator[str]:
     elif isinstance(value, str) and 0 < len(value) <= _MAX_PATH_CHARS and not set("\n\r\0") & set(value):
         folded = key.replace("-", "_").lower()
         looks = value.startswith(("/", "~/", "./", "../", "file://", "$HOME/", "${HOME}/")) or value == "~"
+        if looks and " " in value and folded in _PROSE_KEYS:
+            return
         if looks or (folded in _PATH_KEYS and "://" not in value):
             yield value
 

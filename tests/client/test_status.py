@@ -16,7 +16,16 @@ from latch_contracts.wire import VERSION, Status
 from wire_server import places_in, serving
 
 STATUS = Status(
-    VERSION, "0.1.0", 77, 1_000, "ok", [], "balanced", "00112233aabbccdd", {"verdict_deny": 2, "requests": 9}
+    VERSION,
+    "0.1.0",
+    77,
+    1_000,
+    "ok",
+    [],
+    "balanced",
+    "00112233aabbccdd",
+    {"verdict_deny": 2, "requests": 9},
+    "ffeeddcc44556677",
 )
 DEGRADED = msgspec.structs.replace(STATUS, health="degraded", notes=["the disk is full\x1b"])
 PLACES = Places(runtime="/r", state="/s", config="/c")
@@ -32,6 +41,7 @@ def test_the_human_form_says_how_it_is_and_where() -> None:
         "latchd 0.1.0, pid 77, up 1 h 1 min: degraded",
         "  ! the disk is full\\x1b",
         "  profile       balanced (policy 00112233aabbccdd)",
+        "  rules         ffeeddcc44556677",
         "  sockets       /r",
         "  state         /s",
         "  config        /c/config.toml",

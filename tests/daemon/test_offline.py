@@ -38,7 +38,7 @@ def test_an_allow_names_no_rule() -> None:
         "reason": "",
         "findings": [],
         "status": "complete",
-        "rules_evaluated": 1,
+        "rules_evaluated": 0,
     }
 
 

@@ -34,7 +34,7 @@ _CODE_OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
 )
 _MAX_SCRIPTS: Final = 16
 _MAX_VALUES: Final = 8
-_LINES: Final = ("command", "cmd", "commandLine", "command_line", "shell_command", "bash_command")
+_LINES: Final = ("command", "cmd", "commandLine", "command_line", "shell_command", "bash_command", "cli_command")
 _SHELLS: Final = frozenset("sh bash dash zsh ksh source .".split())
 _WRITERS: Final = frozenset(("cat", "tee", "echo", "printf"))
 _LINE: Final = re.compile(r"#!\s{0,4}\S{0,128}/(?:env\s{1,4}(?:-S\s{1,4})?)?(?P<program>[\w.+-]{1,32})")

@@ -1,11 +1,14 @@
-"""A short-lived token that goes from its issuer's program straight into the login of the issuer's registry.
+"""A short-lived token that goes from its issuer's program straight back to its issuer.
 
 `aws ecr get-login-password | docker login --password-stdin …` shows nothing and sends the token only to whom
-it came from. Any other host, reader or detour is a secret that is printed or sent, as always.
+it came from; so does a request to the issuer's own interface with the token in a header. Any other host,
+reader or detour is a secret that is printed or sent, as always.
 """
 
 from __future__ import annotations
 
+import itertools
+import re
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
@@ -23,6 +26,18 @@ _ISSUERS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "doctl": ("registry.digitalocean.com",),
     }
 )
+# Where the same token is asked for by the issuer's own interface.
+_ASKED: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {
+        "gh": ("api.github.com", "github.com", "uploads.github.com"),
+        "az": ("management.azure.com", "graph.microsoft.com"),
+    }
+)
+# What shows a request's headers, sends them to another host or reads more options from a file.
+_LOUD: Final = re.compile(
+    r"(?:^|\s)(?:-[a-zA-Z]*[vKxL]|--verbose|--trace\S*|--config|--proxy\S*|--location\S*|--preproxy|--next"
+    r"|--connect-to|--resolve|--libcurl)(?:\s|=|$)"
+)
 _CLIENTS: Final = frozenset("docker podman nerdctl buildah helm skopeo crane oras".split())
 
 
@@ -33,8 +48,25 @@ def returns_to_issuer(subject: Subject, command: Command) -> bool:
         return False
     flows = [flow for flow in subject.facts.flows if flow.from_command == command.id]
     return bool(flows) and all(
-        flow.sink is End.STDIN and _logs_in_at(subject.facts.command(flow.to_command), issued)
+        (flow.sink is End.STDIN and _logs_in_at(subject.facts.command(flow.to_command), issued))
+        or (flow.sink is End.PROCESS and _asks_at(subject, flow.to_command, _ASKED.get(command.program, ())))
         for flow in flows
+    )
+
+
+def _asks_at(subject: Subject, command_id: int, hosts: tuple[str, ...]) -> bool:
+    """A request with the token in its login header, to nobody but the issuer, that shows nothing."""
+    command = subject.facts.command(command_id)
+    if command is None or command.program != "curl" or _LOUD.search(" ".join(command.argv)):
+        return False
+    if "_proxy=" in subject.text.lower():
+        return False
+    for before, word in itertools.pairwise(command.argv):
+        if "\0" in word and not (before in ("-H", "--header") and word.lower().startswith("authorization:")):
+            return False
+    peers = [fact for fact in subject.facts.network if fact.command_id == command_id]
+    return bool(peers) and all(
+        (fact.normalized_host or fact.host.lower()) in hosts and fact.scheme != "http" for fact in peers
     )
 
 

@@ -109,6 +109,8 @@ def _of_command(command: Command) -> Iterator[str]:
             yield f"word {word}"
         elif "latch" in word:
             yield "word latch"
+        if "stratum" in word:
+            yield "word pool"
 
 
 def _of_path(fact: PathFact, *, moves: bool) -> Iterator[str]:

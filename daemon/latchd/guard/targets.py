@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
+import posixpath
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 import msgspec
@@ -25,6 +27,10 @@ _FILTERS: Final = frozenset(
 )
 
 
+# Links and the like: what they lead to stays where it is.
+_LINKS: Final = frozenset((option, kind) for option in ("-type", "-xtype") for kind in "lps")
+
+
 _SEARCHES: Final = frozenset(("find", "gfind", "fd", "fdfind"))
 
 
@@ -39,6 +45,7 @@ _SIEVES: Final = frozenset(
 def where(subject: Subject, fact: PathFact) -> Place:
     """The place a fact points at, by its text and, when the disk was asked, by where links lead."""
     roots = subject.roots()
+    fact = _mounted(subject, fact)
     lexical = place(fact, subject.facts.cwd, roots, subject.home)
     if lexical is Place.DYNAMIC and _below_temporary(subject, fact):
         return Place.SCRATCH
@@ -54,6 +61,47 @@ def where(subject: Subject, fact: PathFact) -> Place:
     return max(lexical, real, key=_ORDER.index) if follows else lexical
 
 
+def _mounted(subject: Subject, fact: PathFact) -> PathFact:
+    """A path of a container as the path of this machine that is mounted there; any other as it is."""
+    command = subject.facts.command(fact.command_id) if fact.resolved else None
+    if command is None or not command.wrappers:
+        return fact
+    names = [wrapper.executable.rpartition("/")[2] for wrapper in command.wrappers]
+    if "ssh" in names or not _ENGINES & set(names):
+        return fact
+    best = ("", "")
+    for wrapper in command.wrappers:
+        for source, inside in _mounts(subject, wrapper.argv):
+            below = fact.resolved == inside or fact.resolved.startswith(inside.rstrip("/") + "/")
+            if below and len(inside) > len(best[1]):
+                best = (source, inside)
+    source, inside = best
+    if not source:
+        return fact
+    rest = fact.resolved[len(inside.rstrip("/")) :]
+    return msgspec.structs.replace(fact, resolved=posixpath.normpath(source + rest))
+
+
+def _mounts(subject: Subject, words: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+    """Directories of this machine, and where a container sees them: `-v SOURCE:INSIDE`, `--volume=…`."""
+    cwd = subject.facts.cwd
+    stays = not _MOVES_AWAY.search(subject.text)
+    for before, word in itertools.pairwise(words):
+        name, _, value = word.partition("=")
+        given = word if before in ("-v", "--volume") else value if name in ("-v", "--volume") else ""
+        source, _, rest = given.partition(":")
+        inside = rest.partition(":")[0]
+        if not inside.startswith("/") or not cwd:
+            continue
+        if source == "\0":
+            spelled = any(f"{mark}{quote}:{inside}" in subject.text for mark in _HERE for quote in ("", '"'))
+            if spelled and stays:
+                yield cwd, inside
+        elif "\0" not in source and (source.startswith("/") or (stays and source.startswith("."))):
+            yield posixpath.normpath(posixpath.join(cwd, source)), inside
+
+
+_ENGINES: Final = frozenset(("docker", "podman", "nerdctl"))
 _TEMPORARY: Final = ("$TMPDIR", "${TMPDIR}", "${TMPDIR:-/tmp}")
 # TMPDIR set for good: ahead of a command the assignment is that command's alone, and comes after its words
 # were expanded.
@@ -169,7 +217,12 @@ def searches_of(subject: Subject, command: Command) -> Search | None:
     if not is_fed(command):
         # `rm $(find …)`: the one word that is not known, and nothing else comes in
         dynamic = [word.value for word in command.arguments[1:] if "\0" in word.value]
-        return _feeding(subject, command.id) if dynamic == ["\0"] else None
+        found = _feeding(subject, command.id) if dynamic == ["\0"] else None
+        if found is None or not _MOVES_AWAY.search(subject.text):
+            return found
+        # names found in one directory may be used in another, unless the search is in this very word
+        starts = (subject.facts.command(each) for each in found.ids)
+        return found if all(start is not None and start.parent == command.id for start in starts) else None
     owner = subject.facts.command(command.parent)
     while owner is not None and owner.program not in _FEEDERS:
         owner = subject.facts.command(owner.parent)
@@ -217,9 +270,34 @@ def moves(command: Command) -> bool:
 
 
 def _filtered(command: Command) -> bool:
-    return command.program in _SEARCHES and (
-        command.program not in ("find", "gfind")
-        or any(word in _FILTERS or word.startswith("-newer") for word in command.argv)
+    if command.program not in ("find", "gfind"):
+        return command.program in _SEARCHES
+    return _narrows(command.argv)
+
+
+def _narrows(words: Sequence[str]) -> bool:
+    """Whether each alternative of a search has a test of its own; one that prunes takes nothing."""
+    depth = 0
+    sides: list[list[str]] = [[]]
+    groups: list[list[list[str]]] = [[]]
+    for word in words:
+        opens, closes = word == "(", word == ")" and depth > 0
+        if opens and depth == 0:
+            groups[-1].append([])
+        elif depth > 0 and not (closes and depth == 1):
+            groups[-1][-1].append(word)
+        elif word in ("-o", "-or", ",") and depth == 0:
+            sides.append([])
+            groups.append([])
+        elif depth == 0:
+            sides[-1].append(word)
+        depth += opens - closes
+    return all(
+        "-prune" in side
+        or any(word in _FILTERS or word.startswith("-newer") for word in side)
+        or any(pair in _LINKS for pair in itertools.pairwise(side))
+        or any(map(_narrows, inner))
+        for side, inner in zip(sides, groups, strict=True)
     )
 
 

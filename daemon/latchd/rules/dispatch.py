@@ -1,8 +1,9 @@
 """Who speaks for a pack's rule on one call: its expression or its pattern, never both.
 
 INVARIANT (one voice): complete facts and an answer from the expression silence the pattern, whether the
-answer is yes or no. Incomplete facts, an error or a spent budget leave the rule to its pattern. Full facts
-decide whether something is found, what acts decides whether the finding may refuse.
+answer is yes or no. Incomplete facts, an error or a spent budget leave the rule to its pattern. An expression
+is asked once in a decision, so all rules that it speaks for go by one answer. Full facts decide whether
+something is found, what acts decides whether the finding may refuse.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from latchd.rules import patterns
 from latchd.rules.engine import BudgetSpent, Program, RuleError, View
 from latchd.rules.fallback import bound, words
 from latchd.rules.pack import PackRule, group_of
-from latchd.rules.view import Views, views
+from latchd.rules.view import Answer, Views, views
 
 
 class Voice(msgspec.Struct, frozen=True):
@@ -81,12 +82,28 @@ def _check(declared: PackRule, voice: Voice | None) -> Callable[[Subject], Itera
 def _spoken(declared: PackRule, voice: Voice, subject: Subject) -> list[Hit] | None:
     """What the expression finds; None when its "no" does not silence the pattern."""
     seen = views(subject)
-    whole = seen.whole()
-    if _holds(voice.program, whole, subject):
-        return list(_hits(declared, voice.program, seen, subject)) if voice.is_own else []
-    if voice.safe_negative is not None and not _holds(voice.safe_negative, whole, subject):
-        return None
-    return []
+    match _answer(voice, seen, subject):
+        case Answer.YES:
+            return list(_hits(declared, voice.program, seen, subject)) if voice.is_own else []
+        case Answer.NO:
+            return []
+        case _:
+            return None
+
+
+def _answer(voice: Voice, seen: Views, subject: Subject) -> Answer:
+    """What the expression says of this call, asked the first time and remembered. Raises RuleError then."""
+    if voice.program not in seen.answers:
+        seen.answers[voice.program] = Answer.NONE  # what fails now is not asked again for another rule
+        whole = seen.whole()
+        if _holds(voice.program, whole, subject):
+            answer = Answer.YES
+        elif voice.safe_negative is not None and not _holds(voice.safe_negative, whole, subject):
+            answer = Answer.NONE
+        else:
+            answer = Answer.NO
+        seen.answers[voice.program] = answer
+    return seen.answers[voice.program]
 
 
 def _hits(declared: PackRule, program: Program, seen: Views, subject: Subject) -> Iterator[Hit]:

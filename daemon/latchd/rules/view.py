@@ -6,6 +6,7 @@ in which a rule could miss something; the rule's pattern speaks instead.
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
@@ -13,7 +14,7 @@ from latch_contracts.facts import Command, Effect, PathFact
 from latchd.guard.places import control_plane, credential, hook_file, own, persistence, protected
 from latchd.guard.subject import Subject
 from latchd.guard.targets import where
-from latchd.rules.engine import BudgetSpent, View
+from latchd.rules.engine import BudgetSpent, Program, View
 from latchd.rules.shapes import PLACES
 from latchd.shell.grammar.registry import plain_name
 
@@ -24,12 +25,21 @@ _LISTS: Final = ("commands", "paths", "network", "data_flows")
 _OF_COMMANDS: Final = ("argv", "words", "options", "operations", "details", "wrappers", "redirects")
 
 
+class Answer(enum.Enum):
+    """What an expression said of a call."""
+
+    YES = "yes"
+    NO = "no"  # and the patterns are silent
+    NONE = "none"  # it could not be asked, or its "no" is not sure: the patterns speak
+
+
 class Views:
-    """The views of one call, each made when it is first asked for."""
+    """The views of one call, each made when it is first asked for, and what expressions said of it."""
 
     def __init__(self, subject: Subject) -> None:
         self._subject = subject
         self._whole: View | None = None
+        self.answers: dict[Program, Answer] = {}
 
     def is_of(self, subject: Subject) -> bool:
         return self._subject.facts is subject.facts

@@ -195,7 +195,9 @@ _CALLS: Final = re.compile(r"(set|shift|eval|source|\.)\Z")
 def moves_parameters(program: Program, node: Node) -> bool:
     """Whether a branch or loop below the node may change $1 and the others of this very shell."""
     text = program.text
-    waiting = [(child, False) for child in node.children]
+    if "$" not in text:
+        return False
+    waiting = [(child, node.kind in _BRANCHES) for child in node.children]
     while waiting:
         current, branch = waiting.pop()
         if current.kind == "function_definition":

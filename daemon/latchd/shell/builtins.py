@@ -113,7 +113,7 @@ def _set(words: Sequence[Argument], variables: Variables) -> None:
         variables.parameters = None
         return
     zero = HOLE if variables.parameters is None else variables.parameters[0]
-    variables.call((zero, *own))
+    variables.give((zero, *own))
 
 
 def _name_functions(listing: Listing, words: Sequence[Argument]) -> None:

@@ -11,7 +11,7 @@ import msgspec
 from latch_contracts.facts import Argument, End, Issue, Kind, Reach, Wrapper
 from latchd.shell.assignments import assign, assignments, prefix_details
 from latchd.shell.builtins import apply_builtin, evaluates
-from latchd.shell.child import HOLE, Child, Unwrapped, gone_to, program_name, quoted, suspected_tail
+from latchd.shell.child import HOLE, Child, Unwrapped, gone_to, is_open, program_name, quoted, suspected_tail
 from latchd.shell.lex import Code, Style, lex
 from latchd.shell.listing import SOME_INPUT, Edge, Input, Listing, Raw, Scope
 from latchd.shell.outputs import output_text
@@ -31,6 +31,7 @@ MAX_ALL_WORDS: Final = 4096  # of all commands: nested code is read word by word
 MAX_HEAD: Final = 32  # words of a wrapper that are kept with its child
 _REDIRECTS: Final = frozenset({"file_redirect", "herestring_redirect", "heredoc_redirect"})
 _STRAIGHT: Final = frozenset({"eval", "source", ".", "command", "builtin"})
+_CHANGERS: Final = frozenset({"set", "shift", "eval", "source", "."})
 _DORMANT = re.compile(r"\$\(|`|\$\{")
 
 
@@ -247,10 +248,12 @@ def emit(
     if not first.expands and not first.globs and not program_name(first.value):
         listing.note(Issue.UNSUPPORTED_CONSTRUCT)  # `a/` is a directory or nothing
         return (number,)
-    if first.expands or first.globs or not first.value:
+    if is_open(first):
         listing.note(Issue.DYNAMIC_WORD)
         raw.suspected = suspected_tail(call.arguments)
         return (number,)
+    if program is not None and not call.name_is_bare and first.value in _CHANGERS:
+        listing.note(Issue.DYNAMIC_WORD)  # it was not seen for what it is ahead of loops and branches
     _dormant(listing, call.arguments, scope)
     ids: tuple[int, ...] = (number,)
     body = listing.bodies.get(first.value)
@@ -323,7 +326,9 @@ def _function_call(
     state.call((zero, *raw.words[1:]))
     function.whole = function.whole and state.parameters is not None
     ids = listing.run(function.program, function.body, inner, state)
+    own = variables.parameters
     variables.meet(variables.bare())
+    variables.parameters = own
     return ids
 
 

@@ -15,6 +15,7 @@ import msgspec
 from latch_contracts.facts import Argument, Issue, Reach
 from latchd.shell.grammar.description import Context
 from latchd.shell.grammar.places import resolve
+from latchd.shell.grammar.registry import find
 from latchd.shell.listing import Input
 from latchd.shell.parse import code_text
 from latchd.shell.variables import HOLE as HOLE
@@ -60,6 +61,17 @@ def program_name(word: str) -> str:
     if name[-4:] not in _ENDINGS:
         return name
     return name[:-4] or name
+
+
+def is_open(word: Argument) -> bool:
+    """Whether a command word leaves open which program runs.
+
+    A known program in a directory that is not known, as in `"$JAVA_HOME/bin/java"`, does not.
+    """
+    if not word.expands and not word.globs:
+        return not word.value
+    lead, _, name = word.value.rpartition("/")
+    return word.globs or not lead.startswith("\0") or "\0" in name or find(program_name(name)) is None
 
 
 def suspected_tail(words: Sequence[Argument]) -> str:

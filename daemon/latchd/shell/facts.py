@@ -24,7 +24,7 @@ from latch_contracts.facts import (
     Status,
 )
 from latchd.shell import flows, structure
-from latchd.shell.child import program_name, suspected_tail
+from latchd.shell.child import is_open, program_name, suspected_tail
 from latchd.shell.dormant import list_dormant
 from latchd.shell.grammar import Context, Description, Target, describe, network_fact, path_fact
 from latchd.shell.launcher_tables import LAUNCHERS
@@ -150,7 +150,7 @@ def _context(raw: Raw, home: str) -> Context:
 
 
 def _describe(raw: Raw, context: Context) -> Description:
-    if not raw.words or raw.words[0].expands or raw.words[0].globs or not raw.words[0].value:
+    if not raw.words or is_open(raw.words[0]):
         return Description(known=raw.kind is Kind.SHELL_REDIRECT)
     return describe(program_name(raw.words[0].value), raw.words[1:], context)
 
@@ -158,7 +158,7 @@ def _describe(raw: Raw, context: Context) -> Description:
 def _command(raw: Raw, description: Description) -> Command:
     words = raw.words
     executable = words[0].value if words else ""
-    named = bool(words) and not (words[0].expands or words[0].globs) and bool(program_name(executable))
+    named = bool(words) and not is_open(words[0]) and bool(program_name(executable))
     operations = list(description.operations)
     if raw.kind is Kind.PROCESS and not operations and not description.known:
         operations.append(Operation.EXECUTE)

@@ -157,9 +157,9 @@ def _tree(prepared: Prepared) -> Program | Refusal:
     return _copy(tree, prepared)
 
 
-_BRACED_ITEM: Final = r"[^\s{}()<>;&|$`'\"\\#]|\$\w++|'[^'\n]*+'|\"[^\"$`\\\n]*+\""
+_BRACED_ITEM: Final = r"[^\s{}()<>;&|$`'\"\\#]|\$(?=\w)|'[^'\n]*'|\"[^\"$`\\\n]*\""  # no two begin alike
 _BRACED: Final = re.compile(
-    rf"(?<![\w$\\'\"=./)-])\{{(?=[^\s{{}}]{{0,512}}(?:,|\.\.))((?:{_BRACED_ITEM}){{1,512}}+)\}}", re.ASCII
+    rf"(?<![\w$\\'\"=./)-])\{{(?=[^\s{{}}]{{0,512}}(?:,|\.\.))((?:{_BRACED_ITEM}){{1,512}})\}}", re.ASCII
 )
 _BRACED_DEPTH: Final = 4
 

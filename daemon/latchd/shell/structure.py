@@ -21,7 +21,7 @@ from latchd.shell.listing import SOME_INPUT, Edge, Function, Listing, Raw, Scope
 from latchd.shell.loops import is_looping, rounds
 from latchd.shell.parse import Node, Program, Refusal, from_bytes_view
 from latchd.shell.redirects import read_redirects
-from latchd.shell.variables import Variables
+from latchd.shell.variables import PARAMETERS, Value, Variables
 from latchd.shell.written import note_writes
 
 _LOOPS: Final = frozenset({"for_statement", "while_statement", "c_style_for_statement"})
@@ -55,8 +55,9 @@ def run(
         variables.volatile |= volatile
         variables.folds = variables.folds and certain and "IFS" not in volatile
         variables.forget(*volatile)
-    if variables.parameters is not None and moves_parameters(program, node):
+    if moves_parameters(program, node):
         variables.parameters = None
+        variables.volatile |= {PARAMETERS}
     walk = _Walk(listing, program, background)
     if node.kind in ("program", "command_substitution", "process_substitution"):
         return walk.block(node.children, scope, variables)
@@ -340,11 +341,17 @@ class _Walk:
             body.places = ()
         maybe = scope.within(Reach.CONDITIONAL)
         found = rounds(self.listing, self.program, node, variables)
+        given: tuple[int, ...] = ()  # what prints the words that are gone through, if that is all of them
+        words = [child.kind for child in node.children if child.field == "value"]
+        whole = set(words) == {"command_substitution"} and not moves
         for index, child in enumerate(node.children):
             if child.kind in ("do_group", "compound_statement"):
                 for known in found or ({},):
                     inner = body.copy()
-                    inner.values |= known
+                    inner.values |= known or ({self._looped(node): Value()} if given else {})
+                    for name in known or {self._looped(node)} if given else ():
+                        value = inner.values[name]
+                        inner.values[name] = msgspec.structs.replace(value, sources=value.sources + given)
                     ids += self.block(child.children, maybe, inner)
             elif node.kind == "while_statement" and child.named and child.kind != "comment":
                 if index + 1 < len(node.children) and node.children[index + 1].kind == "&":
@@ -353,7 +360,8 @@ class _Walk:
                     ids += self.statement(child, scope, body)
             elif child.named and child.kind != "comment":
                 style = Style.LOOSE if node.kind == "for_statement" else Style.ARITHMETIC
-                self._scan(child, scope, variables, style)
+                printed = self._scan(child, scope, variables, style)
+                given += printed if child.field == "value" and whole else ()
                 if style is Style.LOOSE:
                     self._sleeping(child, scope)
         if node.kind == "c_style_for_statement":
@@ -361,6 +369,11 @@ class _Walk:
         if moves:
             variables.places = ()
         return ids
+
+    def _looped(self, node: Node) -> str:
+        """The name of the variable that a `for` sets."""
+        name = next((child for child in node.children if child.field == "variable"), None)
+        return self.program.text[name.start : name.end] if name else ""
 
     def _case(self, node: Node, scope: Scope, variables: Variables) -> tuple[int, ...]:
         ids: tuple[int, ...] = ()

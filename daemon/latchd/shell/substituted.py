@@ -29,6 +29,7 @@ _PRINTS: Final = re.compile(r"\s*(?:\\?(?:/usr)?(?:/bin/)?(?:echo|printf)|g?base
 _LOOKUP: Final = re.compile(
     r"\s*(?:(?:/usr/bin/)?which|command\s+-v|type\s+-[pP])\s+(?P<name>[A-Za-z_][\w.+-]{0,63})\s*(?:2>\s*/dev/null\s*)?\Z"
 )
+_DIRECTORY: Final = re.compile(r"[A-Z][A-Z0-9_]*(?:HOME|DIR|ROOT|PATH|PREFIX|ENV|BIN)\Z")
 _HANDS_ON: Final = frozenset({"sudo", "exec", "time", "nohup", "command"})
 _PRINTERS: Final = frozenset({"echo", "printf"})
 _TAKES_CODE: Final = SHELLS | {"eval"}
@@ -44,6 +45,12 @@ def read(
     of anything else stays a hole: who hides `-rf` from a reader is not helped by guessing.
     """
     words = [read_word(program.text, start, end, program.spans, variables) for start, end in spans]
+    if words and _in_own_directory(words[0], variables):
+        kept = tuple(
+            Piece(piece.text, Flag.QUOTED_VARIABLE) if piece.flag is Flag.VARIABLE else piece
+            for piece in words[0].lexed.pieces
+        )
+        words[0] = expand(msgspec.structs.replace(words[0].lexed, pieces=kept), variables)
     if not any(word.lexed.codes for word in words):
         return words
     names = [argument.value.rpartition("/")[2] for word in words for argument in word.arguments]
@@ -59,6 +66,20 @@ def read(
             start, end = spans[index]
             words[index] = _read(listing, program, start, end, variables)
     return words
+
+
+def _in_own_directory(word: Word, variables: Variables) -> bool:
+    """`$JAVA_HOME/bin/java`: a directory of the environment, which nobody writes with blanks in it."""
+    lead, *rest = word.lexed.pieces or (Piece("", Flag.HOLE),)
+    return (
+        lead.flag is Flag.VARIABLE
+        and _DIRECTORY.match(lead.text) is not None
+        and variables.lookup(lead.text) is None
+        and len(rest) == 1
+        and rest[0].flag is Flag.PLAIN
+        and rest[0].text.startswith("/")
+        and not set("*?[{") & set(rest[0].text)
+    )
 
 
 def _looked_up(program: Program, lexed: Lexed) -> str:

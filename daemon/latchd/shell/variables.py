@@ -17,6 +17,8 @@ from latchd.shell.lex import Flag, Piece
 MAX_PLACES: Final = 4
 MAX_VALUE: Final = 4096  # bytes of a variable's value that are followed, and of all parameters together
 MAX_PARAMETERS: Final = 64
+PARAMETERS: Final = "@"  # among the volatile names: something may set or shift them at any time
+MAX_SPENT: Final = 65_536  # characters of values that become words on one straight line
 HOLE: Final = Argument("\0", expands=True, globs=True)
 UNKNOWN: Final = (Piece("", Flag.HOLE),)
 
@@ -42,6 +44,7 @@ class Variables(msgspec.Struct):
     settled: frozenset[str] = frozenset()  # names that the whole text assigns once, in plain sight
     defaults: bool = False  # read ${X:-word} as the word
     parameters: tuple[Argument, ...] | None = None  # $0, $1, …; None = not known
+    spent: int = 0  # characters that values have become in words so far
 
     def copy(self) -> Variables:
         return msgspec.structs.replace(self, values=dict(self.values), defaults=False)
@@ -61,6 +64,7 @@ class Variables(msgspec.Struct):
         self.places, self.values, self.folds = other.places, other.values, other.folds
         self.strict = other.strict
         self.parameters = other.parameters
+        self.spent = other.spent
 
     def assign(self, name: str, value: Value) -> None:
         long = value.pieces is not None and sum(len(piece.text) for piece in value.pieces) > MAX_VALUE
@@ -80,9 +84,16 @@ class Variables(msgspec.Struct):
         self.parameters = None
 
     def call(self, words: tuple[Argument, ...] | None) -> None:
-        """Take these words as $0, $1, …; too many or too long, they are not followed."""
+        """Take these words as $0, $1, … of a shell or function that begins here."""
+        self.volatile -= {PARAMETERS}
+        self.give(words)
+
+    def give(self, words: tuple[Argument, ...] | None) -> None:
+        """Take these words as $0, $1, … from here on; too many or too long, they are not followed."""
         if words is not None and (
-            len(words) > MAX_PARAMETERS or sum(len(word.value) for word in words) > MAX_VALUE
+            PARAMETERS in self.volatile
+            or len(words) > MAX_PARAMETERS
+            or sum(len(word.value) for word in words) > MAX_VALUE
         ):
             words = None
         self.parameters = words
@@ -96,6 +107,11 @@ class Variables(msgspec.Struct):
             self.parameters = None
         else:
             self.parameters = (words[0], *words[count + 1 :])
+
+    def may_spend(self, length: int) -> bool:
+        """Whether a value of that many characters may still become words; a word costs some by itself."""
+        self.spent += length
+        return self.spent <= MAX_SPENT
 
     @property
     def splits(self) -> bool:

@@ -167,6 +167,8 @@ def _variable(piece: Piece, variables: Variables, sources: list[int], *, split: 
     sources += value.sources
     if value.pieces is None:
         return hole
+    if value.pieces and not variables.may_spend(4 + sum(len(part.text) for part in value.pieces)):
+        return hole
     if not split and any(part.flag is Flag.GLOB for part in value.pieces):
         return hole  # a file's name may be any text, and this text may be code
     if quoted or not split:
@@ -183,6 +185,9 @@ def _parameters(piece: Piece, variables: Variables, before: list[Piece], *, spli
     joins = not split or piece.name == '"*'
     splits = piece.name != '"@'
     if words is None or (joins and any(map(is_loose, words))) or (splits and not variables.splits):
+        before.append(piece)
+        return
+    if not variables.may_spend(sum(16 + len(word.value) for word in words)):
         before.append(piece)
         return
     if not words and quoted and piece.name[1] == "@" and before and before[-1] == Piece("", Flag.DOUBLE):

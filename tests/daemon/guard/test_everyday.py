@@ -447,6 +447,18 @@ ls *.log | xargs -n1 basename
 cat list.txt | xargs -I{} cp {} /tmp/out/
 sleep 2 && tail -5 /tmp/dev.log
 trap 'rm -f /tmp/lock.$$' EXIT; touch /tmp/lock.$$
+W=$(mktemp -d) && trap 'rm -rf "$W"' EXIT && cp -r src "$W"
+W=$(mktemp -d); clean() { rm -rf "$W"; }; trap clean EXIT; make -C "$W"
+"$(command -v python3)" -m pytest -q
+sudo $(which docker) ps
+env | cut -d= -f1 | sort
+env | grep -c NODE
+pm2 logs --nostream
+cat <<'EOF' | python3⏎print(1)⏎EOF
+openssl req -x509 -newkey rsa:2048 -nodes -keyout dev.key -out dev.crt -subj /CN=localhost
+git -c core.hooksPath=/dev/null commit -m x
+git -c protocol.file.allow=always submodule update --init
+kubectl describe secret web
 bash scripts/build.sh --fast
 bash -c 'echo hi; ls'
 bash -n scripts/build.sh
@@ -507,6 +519,7 @@ ASKED: Final = {
     "echo x >> ~/notes.md": "writes outside the project",
     "make test > ../build.log": "writes outside the project",
     "git worktree add ../wt feature": "writes beside the project",
+    "ssh-keygen -R git.host.example": "writes outside the project",
     "git clone https://github.com/o/r.git ../r": "writes outside the project",
     "make install PREFIX=$HOME/x && cp a ~/x/": "writes outside the project",
     '"$EDITOR" a.py': "the program is known only when it runs",

@@ -392,6 +392,9 @@ alias q=mk; q a
 hash -p /bin/mk q; q
 bind -x '"\C-x": mk a'
 sed -f - x <<< '1e mk a'
+parallel --header : mk ::: a
+parallel --joblog j --results r --workdir w --env E mk ::: a
+x='$(mk a)'; echo "${x@P}"
 python3 -c 'import os, sys; os.system(sys.argv[1])' 'mk a'
 python3 -c 'import subprocess, sys; subprocess.run(sys.argv[1:])' mk a
 python3 -c 'import subprocess; subprocess.run(["mk", x])'

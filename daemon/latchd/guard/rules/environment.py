@@ -43,13 +43,25 @@ _PRINTS_FIRST: Final = re.compile(r"(?:/\^?\[?[\w\[\]*+]{1,40}=?/\s?)?\{\s?print
 _CUTS_VALUE: Final = re.compile(r"s(?P<mark>[/|#,])=\.\*(?:\$)?(?P=mark)(?P=mark)g?")
 
 
+_PASSERS: Final = _SIEVES | {"sort", "uniq", "head", "tail"}  # they drop lines and change none
+_MOST_SIEVES: Final = 4
+
+
+def _counts(reader: Command) -> bool:
+    """Whether grep says how many lines there are, or that there are some, and shows none."""
+    asks = {"-c", "-q", "--count", "--quiet", "-qi", "-ic", "-ci", "-iq"}
+    return reader.program in _SIEVES and bool(asks & set(reader.argv[1:]))
+
+
 def _named(subject: Subject, command: Command) -> bool:
     """`env | cut -d= -f1`, `env | grep -c X`: the names of variables, or how many, and none of their values.
 
     A value of several lines shows those of its lines that hold no `=`, so this is told and not passed over.
     """
     reader = _only_reader(subject, command)
-    if reader is not None and reader.program == "sort":
+    for _ in range(_MOST_SIEVES):
+        if reader is None or reader.program not in _PASSERS or reader.redirects or _counts(reader):
+            break
         reader = _only_reader(subject, reader)
     if reader is None or command.program not in _DUMPERS or reader.redirects:
         return False
@@ -69,7 +81,7 @@ def _named(subject: Subject, command: Command) -> bool:
         case "wc":
             return True
         case "grep" | "egrep" | "fgrep" | "rg":
-            return bool({"-c", "-q", "--count", "--quiet", "-qi", "-ic", "-ci", "-iq"} & set(reader.argv[1:]))
+            return _counts(reader)
         case _:
             return False
 

@@ -13,6 +13,7 @@ import msgspec
 
 from latchd.guard.needs import Needs, needs
 from latchd.guard.rule import Rule
+from latchd.guard.rules.attack import ATTACKERS, PLACED, SHELL_SERVERS
 from latchd.guard.rules.traffic import NETWORK_TOOLS
 
 _FAR: Final = "outside home system root device dynamic"
@@ -132,6 +133,13 @@ NEEDED: Final[Mapping[str, Needs]] = MappingProxyType(
             "infra.http-delete": "program curl http https xh httpie curlie wget",
             "db.input-loss": f"program {_CLIENTS}",
             "db.tool-loss": "surface mcp generic",
+            "write.by-tool": "surface mcp generic",
+            "write.by-tool-outside": "surface mcp generic",
+            "infra.tool-loss": "surface mcp generic",
+            "abuse.attack-tool": "grammar unknown, program " + " ".join(sorted(ATTACKERS)),
+            "abuse.mining-pool": "word pool",
+            "egress.shell-server": "program websocat " + " ".join(sorted(SHELL_SERVERS)),
+            "egress.home-served": "program " + " ".join(sorted(PLACED)),
         }.items()
     }
 )

@@ -139,6 +139,8 @@ def _takes_code_from_lines(command: Command) -> bool:
     if command.program == "eval":
         return any("\0" in word for word in words)
     if command.program in _SUBCOMMANDS:
+        while words[:2] == ("-C", "\0") and len(words) > 2:  # where, not what
+            words = words[2:]
         at = next((at for at, word in enumerate(words) if not word.startswith("-")), len(words))
         if any("\0" in word for word in words[: at + 1]):
             return True
@@ -146,7 +148,8 @@ def _takes_code_from_lines(command: Command) -> bool:
         options = rest[: rest.index("--")] if "--" in rest else rest
         # a name where the verb takes a mode as well, or a line that is glued to a dash
         glued = any(word.startswith("-") and "\0" in word for word in options)
-        return command.program == "git" and (glued or (words[at] in _MOODY and options[:1] == ("\0",)))
+        moody = not _MOODY.isdisjoint(words[at : at + 1]) and options[:1] == ("\0",)
+        return command.program == "git" and (glued or moody)
     if command.program not in _INTERPRETERS | _AWKS:
         return False
     for at, word in enumerate(words):
@@ -238,7 +241,12 @@ _CHANGED: Final = re.compile(
 
 
 def _is_spelled_out(subject: Subject, command: Command) -> bool:
-    """Whether what comes in was literal, and its commands are listed as this one's own."""
+    """Whether what comes in was literal, and its commands are listed as this one's own.
+
+    A language's program that was read whole from a here-document or an `echo` is one as if given with `-c`.
+    """
+    if "inline-code" in command.details and command.program not in _SHELLS:
+        return "opaque-code" not in command.details
     return Issue.OPAQUE_ARTIFACT not in subject.facts.issues and any(
         child.parent == command.id and child.wrappers and child.wrappers[-1].executable == command.executable
         for child in subject.facts.commands
@@ -325,8 +333,15 @@ RULES: Final = (
         Group.CANNOT_VOUCH,
         Severity.MEDIUM,
         _input,
-        denies=("cat script.sh | bash", "./gen | sh", "source <(PATH=./x kubectl completion bash)"),
+        denies=(
+            "cat script.sh | bash",
+            "./gen | sh",
+            "source <(PATH=./x kubectl completion bash)",
+            "cat gen.py - <<'E' | python3\nprint(1)\nE",
+            'echo "$CODE" | node',
+        ),
         passes=(
+            "cat <<'E' | python3\nprint(1)\nE",
             "bash script.sh",
             "echo 'ls' | bash",
             "bash -c 'ls'",
@@ -358,6 +373,8 @@ RULES: Final = (
             "cat l | xargs -I{} git {}",
             "cat l | xargs -I{} git reset {}",
             "cat l | xargs -I{} git log --{}",
+            "cat l | xargs -I{} git -C {} {}",
+            "cat l | xargs git -C",
             "cat l | xargs find . -name x",
             "cat l | xargs sh -c 'eval \"$1\"' _",
             "awk '{system(\"rm \" $1)}' l",
@@ -369,6 +386,8 @@ RULES: Final = (
             "ls | xargs -I{} sh -c 'echo \"$1\"' _ {}",
             "ls | xargs git add",
             "cat l | xargs -I{} git show {}",
+            "ls | xargs -I{} git -C {} pull",
+            "ls | xargs git --version",
             "ls | xargs -I{} find {} -name x",
             "ls | xargs -I{} find . -name {} -print",
             "ls | xargs bash run.sh",

@@ -260,8 +260,20 @@ RULES: Final = (
         Group.CANNOT_VOUCH,
         Severity.MEDIUM,
         _word,
-        denies=("$C a", '"$(./pick)" --flag', 'eval "$(PATH=./x ssh-agent -s)"'),
-        passes=("C=ls; $C -l", "ls $C", 'eval "$(ssh-agent -s)"', '"$(which python3)" -V'),
+        denies=(
+            "$C a",
+            '"$X/tool" a',
+            '"$(./pick)" --flag',
+            'eval "$(PATH=./x ssh-agent -s)"',
+        ),
+        passes=(
+            "$JAVA_HOME/bin/java -version",
+            '"$X/bin/python" -m pytest',
+            "C=ls; $C -l",
+            "ls $C",
+            'eval "$(ssh-agent -s)"',
+            '"$(which python3)" -V',
+        ),
     ),
     Rule(
         "vouch.suspected-child",

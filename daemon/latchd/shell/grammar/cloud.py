@@ -15,6 +15,7 @@ from latchd.shell.grammar.verbs import ASKS, by_verb, with_files
 
 _AWS: Final = """
 * * --dry-run | * * --dryrun | * * --generate-cli-skeleton | help | * help : preview
+configure get region | configure get output | configure get *.region | configure get *.output :
 configure get | configure export-credentials | sts get-session-token | sts assume-role* |\
     sts get-federation-token | ecr get-login* | ecr-public get-login* | secretsmanager get-secret-value |\
     secretsmanager batch-get* | ssm get-parameter --with-decryption |\
@@ -151,14 +152,27 @@ def _gh_extra(parsed: Parsed, description: Description, context: Context) -> Des
             description = ASKS
     if verb == "auth" and parsed.has("title"):  # `auth status -t` shows the token; elsewhere -t is a title
         description = Description(known=True, operations=(Operation.CREDENTIAL_READ,))
-    described = with_files("body-file input notes-file env-file")(parsed, description, context)
+    if [word.value for word in parsed.operands[:2]] == ["config", "get"] and any(
+        "token" in word.value for word in parsed.operands[2:]
+    ):
+        description = Description(known=True, operations=(Operation.CREDENTIAL_READ,))
+    about = parsed.operands[0].value if parsed.operands else ""
+    files = "field" if about in ("issue", "pr", "release", "discussion") else ""
+    described = with_files(f"body-file input notes-file env-file {files}".strip())(
+        parsed, description, context
+    )
     words = [word.value for word in parsed.operands[:2]]
     sent = parsed.operands[2 if words == ["gist", "create"] else 3 :]
+    if words == ["gist", "create"]:
+        sent = (*sent, *parsed.values("pattern"))  # `-p` makes it public and takes no value there
     if words not in (["gist", "create"], ["release", "upload"]) or not sent:
         return described
     return msgspec.structs.replace(described, targets=(*described.targets, *aimed(Access.READ, sent)))
 
 
+_FORGE_OPTIONS: Final = (
+    "~ a,app= t,token= p,project= c,config= r,region= o,org= f,force prod stage= scope= n,name= yes"
+)
 _FORGE_HOSTS: Final = """
 * delete | * destroy | * * delete | * * destroy | * remove | apps:destroy | pg:reset | addons:destroy |\
     ps:kill | rm | * rm | domain rm | kv:key delete | * purge | db reset | projects:delete | * * remove |\
@@ -176,13 +190,27 @@ ssh | run | ssh * : workload_exec connect +remote-command
 
 
 def _heroku(parsed: Parsed, description: Description, _context: Context) -> Description:
-    verb = parsed.operands[0].value if parsed.operands else ""
+    """The settings of an app, with their values; a list of secrets is one of names and digests."""
+    verb, rest = (parsed.operands[0].value, parsed.operands[1:2]) if parsed.operands else ("", ())
+    names = (verb, *(word.value for word in rest)) in (("secrets", "list"), ("env", "ls"))
     if (
-        verb in ("config", "config:get", "env", "env:list", "env:get", "secrets")
+        (
+            verb in ("config", "config:get", "env", "env:list", "env:get", "secrets", "variables", "vars")
+            or (verb, *(word.value for word in rest)) in (("auth", "token"),)
+        )
         and description.details == ()
+        and not names
     ):
         return Description(known=True, operations=(Operation.CREDENTIAL_READ, Operation.CONNECT))
     return description
+
+
+def _sst(parsed: Parsed, description: Description, context: Context) -> Description:
+    """sst prints the values of its secrets too."""
+    words = [word.value for word in parsed.operands[:2]]
+    if words[:1] in (["secret"], ["secrets"]) and words[1:] in ([], ["list"], ["get"]):
+        return Description(known=True, operations=(Operation.CREDENTIAL_READ, Operation.CONNECT))
+    return _heroku(parsed, description, context)
 
 
 def _object_store(parsed: Parsed, description: Description, _context: Context) -> Description:
@@ -274,6 +302,7 @@ PROGRAMS: Final = (
             "aws secretsmanager get-secret-value --secret-id x": "credential_read connect",
             "aws sts get-caller-identity": "",
             "aws configure get aws_secret_access_key": "credential_read connect",
+            "aws configure get region": "",
             "aws ec2 describe-instances": "connect",
             "aws ssm get-parameter --name x --with-decryption": "credential_read connect",
             "aws ec2 terminate-instances --dry-run": "preview",
@@ -357,14 +386,18 @@ PROGRAMS: Final = (
             "gh release delete v1": "delete connect +registry-loss",
             "gh release upload v1 a": "upload connect read:a +publish",
             "gh gist create a": "upload connect read:a +publish",
+            "gh gist create -p a": "upload connect read:a +publish",
+            "gh issue create -t x -F a.md": "connect config_change read:a.md",
+            "gh config get editor": "",
+            "gh config get -h github.com oauth_token": "credential_read",
             "gh repo clone o/r": "fetch connect write",
         },
     ),
     program(
         "heroku fly flyctl vercel netlify wrangler firebase supabase railway render doctl hcloud "
         "linode-cli ibmcloud oci scw surge now amplify eb sam cdk "
-        "serverless sls sst eksctl kops",
-        "~ a,app= t,token= p,project= c,config= r,region= o,org= f,force prod stage= scope= n,name= yes",
+        "serverless sls eksctl kops",
+        _FORGE_OPTIONS,
         by_verb(_FORGE_HOSTS, UNKNOWN, _heroku),
         {
             "heroku apps:destroy x": "delete connect +cloud-loss",
@@ -374,7 +407,17 @@ PROGRAMS: Final = (
             "doctl compute droplet delete 1": "delete connect +cloud-loss",
             "supabase db reset": "delete connect +cloud-loss",
             "netlify status": "connect",
+            "vercel env ls": "connect",
+            "doctl auth token": "credential_read connect",
+            "doctl auth list": "config_change",
+            "fly secrets list": "connect",
         },
+    ),
+    program(
+        "sst",
+        _FORGE_OPTIONS,
+        by_verb(_FORGE_HOSTS, UNKNOWN, _sst),
+        {"sst secret list": "credential_read connect", "sst deploy": "upload connect +publish"},
     ),
     program(
         "stripe fastly circleci nats restic borg velero rabbitmqctl rabbitmqadmin kafka-topics "

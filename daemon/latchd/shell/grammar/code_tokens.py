@@ -5,6 +5,7 @@ Good enough to find calls with literal arguments; it never claims to understand 
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator, Mapping
 from typing import Final
@@ -239,6 +240,20 @@ _CASTS: Final = frozenset(
 )
 
 
+_SCRATCH: Final = "/tmp/\0"  # noqa: S108 - where languages make a directory of their own
+
+
+def _makes_scratch(found: list[Token], at: int) -> bool:
+    """`tempfile.mkdtemp()`, `fs.mkdtempSync(path.join(os.tmpdir(), "x-"))`: a new directory in scratch."""
+    line = [token.text for token in itertools.takewhile(lambda token: token.kind != ";", found[at : at + 24])]
+    if "mkdtempSync" in line:
+        return line[:2] == ["fs", "."] and line[3:].count("tmpdir") == 1 and ".." not in "".join(line)
+    if "mkdtemp" not in line[:3]:
+        return False
+    given = line[line.index("mkdtemp") + 1 :]
+    return given[:1] == ["("] and (given == ["(", ")"] or (given[1:3] == ["prefix", "="] and len(given) == 5))
+
+
 def assigned(found: list[Token]) -> dict[str, str]:
     """Names that are given exactly one literal text."""
     values: dict[str, str] = {}
@@ -253,6 +268,8 @@ def assigned(found: list[Token]) -> dict[str, str]:
         ends = at + 3 >= len(found) or found[at + 3].kind in (";", ",", ")")
         if value.kind == "s" and ends and key not in values:
             values[key] = value.text
+        elif value.kind == "n" and key not in values and _makes_scratch(found, at + 2):
+            values[key] = _SCRATCH
         else:
             spoiled.add(key)
     known = {name: text for name, text in values.items() if name not in spoiled}

@@ -249,7 +249,7 @@ delete --all | delete --all-namespaces | delete namespace | delete namespaces | 
     delete pv | delete pvc | delete crd : delete connect +cluster-loss +all-refs
 delete | drain | replace --force : delete connect +cluster-loss
 get secret --output | get secrets --output | get secret/* --output | get secrets/* --output |\
-    get secret* --output | config view --raw | create token | describe secret |\
+    get secret* --output | config view --raw | create token |\
     get --raw : credential_read connect
 get | describe | logs | top | explain | api-resources | api-versions | cluster-info | version | diff |\
     auth | wait | events | rollout status | rollout history | kustomize :
@@ -275,13 +275,21 @@ def _hides_data(parsed: Parsed) -> bool:
     return form in ("name", "wide") or (fields and _DATA.search(form) is None)
 
 
+# Paths of the interface that give secrets, or that may.
+_RAW_SECRETS: Final = re.compile(
+    r"secret|token|\0|/proxy|%|^(?!/(?:api|apis|healthz|livez|readyz|version|metrics))"
+)
+
+
 def _kubectl_extra(parsed: Parsed, description: Description, context: Context) -> Description:
     """Secrets printed whole; a scale to zero; exec … env."""
     verb = parsed.operands[0].value if parsed.operands else ""
     if verb == "scale" and parsed.text("replicas") == "0":
         return msgspec.structs.replace(description, details=("service-stop",))
-    if verb == "get" and Operation.CREDENTIAL_READ in description.operations and _hides_data(parsed):
-        return msgspec.structs.replace(description, operations=())
+    if verb == "get" and Operation.CREDENTIAL_READ in description.operations:
+        asked = parsed.operands[-1].value if parsed.has("raw") and len(parsed.operands) == 2 else ""
+        if _hides_data(parsed) or (asked and not _RAW_SECRETS.search(asked)):
+            return msgspec.structs.replace(description, operations=())
     words = parsed.operands
     if verb == "exec" and any(prints_environment(words[at:]) for at in range(1, len(words))):
         description = msgspec.structs.replace(
@@ -463,6 +471,9 @@ PROGRAMS: Final = (
             "kubectl delete pods --all": "delete connect +cluster-loss +all-refs",
             "kubectl get secret x -o yaml": "credential_read connect",
             "kubectl get secret x -o name": "",
+            "kubectl describe secret x": "",
+            "kubectl get --raw /healthz": "",
+            "kubectl get --raw /api/v1/namespaces/x/secrets/y": "credential_read connect",
             "kubectl get secret x -o jsonpath={.metadata.name}": "",
             "kubectl get secret x -o jsonpath={.data.password}": "credential_read connect",
             "kubectl exec -it p -- env": "workload_exec connect environment_read +remote-command",

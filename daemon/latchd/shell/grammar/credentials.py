@@ -8,7 +8,7 @@ import msgspec
 
 from latch_contracts.facts import Access, Operation
 from latchd.shell.grammar.description import UNKNOWN, Context, Description
-from latchd.shell.grammar.options import Parsed, literal
+from latchd.shell.grammar.options import Parsed, Style, literal
 from latchd.shell.grammar.program import acts, aimed, program
 from latchd.shell.grammar.verbs import ASKS, HARMLESS, by_verb, with_files
 
@@ -23,8 +23,8 @@ secrets set | secrets enable | secrets tune | secrets move | secrets upload | se
     delete +cloud-loss
 kv get | read | print token | token lookup | unwrap | ssh | login --token-only | write -field* |\
     get | secrets get | secrets download | secrets | export | item get | read * |\
-    inject | document get | show | ls --show | find --show | cat | view | decrypt | dump-keychain |\
-    find-*-password | lookup | search --unlock | print | pipe | request | env --show | reveal | edit |\
+    inject | document get | get-secret-value | variable get | access | show | ls --show | find --show | cat | view | decrypt | dump-keychain |\
+    find-*-password | lookup | search --unlock | search --all | print | pipe | request | env --show | reveal | edit |\
     otp | clip | read-secret | list items | get item | credential : credential_read
 run | exec : execute +child-command
 status | version | list | ls | help | path-help | vault list | item list | account list | whoami | sync |\
@@ -141,11 +141,31 @@ def _ssh_add(parsed: Parsed, _context: Context) -> Description:
     )
 
 
+def _keystore(parsed: Parsed, _context: Context) -> Description:
+    """keytool: a keystore made out of another holds its private keys."""
+    if parsed.has("importkeystore"):
+        return Description(
+            known=True,
+            operations=(*_READ, Operation.WRITE),
+            targets=(
+                *aimed(Access.READ, parsed.values("srckeystore")),
+                *aimed(Access.WRITE, parsed.values("destkeystore")),
+            ),
+        )
+    if parsed.has("list", "printcert"):
+        return HARMLESS
+    return Description(known=True, operations=(Operation.CONFIG_CHANGE,))
+
+
 _BYPASS: Final = (
     "dangerously-skip-permissions allow-dangerously-skip-permissions "
     "dangerously-bypass-approvals-and-sandbox full-auto yolo allow-all-tools allow-all-paths "
     "no-sandbox dangerously-allow-all trust-all-tools yes-always "
 ).split()
+
+
+# Keys of an agent's own configuration by which the hooks that ask this guard are not called.
+_UNHOOKS: Final = frozenset(("hooks", "features.hooks", "features.codex_hooks", "codex_hooks"))
 
 
 def _agent(parsed: Parsed, _context: Context) -> Description:
@@ -154,8 +174,13 @@ def _agent(parsed: Parsed, _context: Context) -> Description:
         word.value
         for word in parsed.values("permission-mode", "sandbox", "ask-for-approval", "approval-mode")
     }
-    bypass = parsed.has(*_BYPASS) or bool(
-        modes & {"bypassPermissions", "danger-full-access", "never", "yolo"}
+    settings = [
+        word.value for word in (*parsed.values("settings"), *parsed.values("c"), *parsed.values("config"))
+    ]
+    bypass = (
+        parsed.has(*_BYPASS)
+        or bool(modes & {"bypassPermissions", "danger-full-access", "never", "yolo"})
+        or any("disableAllHooks" in text or text.partition("=")[0] in _UNHOOKS for text in settings)
     )
     return Description(
         known=True,
@@ -192,6 +217,40 @@ PROGRAMS: Final = (
             "doppler secrets set A=1": "config_change",
             "doppler secrets --only-names": "",
         },
+    ),
+    program(
+        "keepassxc-cli",
+        "~ k,key-file= s,show-protected a,attributes= q,quiet no-password y,yubikey= f,format= t,totp all",
+        by_verb(
+            "show | export | clip | attachment-export : credential_read\n"
+            "rm | rmdir : delete +cloud-loss\n"
+            "ls | search | db-info | estimate | generate | diceware :\n"
+            "add | edit | mv | mkdir | merge | import | db-create | db-edit | attachment-import : config_change",
+            UNKNOWN,
+        ),
+        {
+            "keepassxc-cli show -s db x": "credential_read",
+            "keepassxc-cli export db": "credential_read",
+            "keepassxc-cli ls db": "",
+            "keepassxc-cli generate": "",
+        },
+    ),
+    program(
+        "wg",
+        "~",
+        by_verb(
+            "showconf | genkey * | show * private-key | show * dump : credential_read\nshow | pubkey | genkey :"
+            "\nset * | setconf | addconf | syncconf : config_change",
+            HARMLESS,
+        ),
+        {"wg showconf wg0": "credential_read", "wg show": "", "wg genkey": "", "wg set wg0": "config_change"},
+    ),
+    program(
+        "secretsdump.py impacket-secretsdump mimikatz mimikatz.exe lsassy pypykatz lazagne laZagne.py "
+        "unshadow samdump2 gsecdump",
+        "~",
+        acts(Operation.CREDENTIAL_READ),
+        {"secretsdump.py x": "credential_read"},
     ),
     program(
         "pass gopass passage",
@@ -256,10 +315,24 @@ PROGRAMS: Final = (
         },
     ),
     program(
-        "certbot acme.sh mkcert step keytool",
+        "certbot acme.sh mkcert step",
         "~",
         acts(Operation.CONFIG_CHANGE),
         {"mkcert localhost": "config_change"},
+    ),
+    program(
+        "keytool",
+        "~ list v rfc keystore= storepass= alias= exportcert importkeystore genkeypair delete importcert file= "
+        "srckeystore= destkeystore= keypass= storetype= printcert",
+        _keystore,
+        {
+            "keytool -list -keystore a.jks": "",
+            "keytool -importkeystore -srckeystore a.jks -destkeystore b.p12": (
+                "credential_read write read:a.jks write:b.p12"
+            ),
+            "keytool -genkeypair -keystore a.jks": "config_change",
+        },
+        style=Style.DASHED,
     ),
     program(
         "claude codex gemini opencode cursor-agent copilot amp aider goose crush kimi qwen pi droid auggie",
@@ -267,7 +340,7 @@ PROGRAMS: Final = (
         "approval-mode= dangerously-skip-permissions allow-dangerously-skip-permissions "
         "dangerously-bypass-approvals-and-sandbox full-auto y,yolo allow-all-tools "
         "allow-all-paths no-sandbox dangerously-allow-all trust-all-tools yes-always c= config= "
-        "add-dir= output-format= r,resume?",
+        "add-dir= output-format= r,resume? settings=",
         _agent,
         {
             "claude -p x": "execute <stdin",
@@ -275,6 +348,10 @@ PROGRAMS: Final = (
             "codex --dangerously-bypass-approvals-and-sandbox": "execute policy_bypass <stdin",
             "gemini --yolo": "execute policy_bypass <stdin",
             "claude --permission-mode bypassPermissions": "execute policy_bypass <stdin",
+            "claude --settings '{\"disableAllHooks\":true}' -p x": "execute policy_bypass <stdin",
+            "claude --settings ./settings.json -p x": "execute <stdin",
+            "codex -c hooks={} exec x": "execute policy_bypass <stdin",
+            "codex -c model=o3 exec x": "execute <stdin",
         },
     ),
     program(

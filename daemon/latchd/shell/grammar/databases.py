@@ -59,6 +59,22 @@ def client(code: str, script: str, host: str, *, positional_code: bool = False) 
     return judge
 
 
+def _subcommand(parsed: Parsed, context: Context) -> Description:
+    """`bq query SQL`, `cockroach sql -e SQL`: other first words say nothing about rows."""
+    verb = parsed.operands[0].value if parsed.operands else ""
+    if verb not in ("query", "sql", "mk"):
+        return ASKS
+    texts = [word.value for word in (*parsed.operands[1:], *parsed.values("query", "execute"))]
+    if not texts and context.text is not None:
+        texts.append(context.text)
+    return Description(
+        known=True,
+        operations=unique(found for text in texts for found in sql.operations(text)),
+        details=("database-loss",) if any(map(sql.loses, texts)) else (),
+        reads_stdin=not texts,
+    )
+
+
 def _escapes(text: str) -> bool:
     """psql's ``\\!`` and sqlite's ``.shell`` start programs."""
     return any(
@@ -111,6 +127,9 @@ _MONGO_LOSS: Final = (
     "remove({})",
     "dropCollection(",
     "dropIndexes(",
+    "deleteMany()",
+    "shutdown:1",
+    "shutdownServer(",
     "deleteMany( {} )",
 )
 
@@ -121,7 +140,8 @@ def _mongo(parsed: Parsed, context: Context) -> Description:
     places = tuple(
         word for word in parsed.operands if word not in files and ("://" in word.value or "/" in word.value)
     )
-    tight = ["".join(word.value.split()) for word in texts]
+    told = [word.value for word in texts] or [context.text or ""]
+    tight = ["".join(text.split()) for text in told]
     loss = any(mark.replace(" ", "") in text for mark in _MONGO_LOSS for text in tight)
     opaque = bool(files) or (not texts and context.piped)
     return Description(
@@ -225,14 +245,31 @@ PROGRAMS: Final = (
         },
     ),
     program(
-        "sqlcmd clickhouse-client clickhouse cqlsh bq snowsql usql osql isql sqlplus trino presto-cli "
+        "sqlcmd clickhouse-client clickhouse cqlsh snowsql usql osql isql sqlplus trino presto-cli "
         "beeline spark-sql hive impala-shell",
-        "~ q,query,Q= e,execute= i,input-file,queries-file= f,file= h,host,S= o,output= d,database= "
+        "~ q,query,Q= e,execute= c,command= i,input-file,queries-file= f,file= h,host,S= o,output= d,database= "
         "u,user,U= p,password?",
-        client("query execute", "input-file file", "host"),
+        client("query execute command", "input-file file", "host"),
         {
             "clickhouse-client --query 'drop table x'": "write +database-loss",
+            "clickhouse-client -q 'ALTER TABLE t DELETE WHERE 1'": "write +database-loss",
+            "clickhouse-client -q 'ALTER TABLE t DELETE WHERE id = 3'": "write",
+            "usql pg://h/db -c 'drop table x'": "connect write connect@pg://h/db +database-loss",
             "cqlsh -e 'select 1' db.example.com": "read",
+        },
+    ),
+    program(
+        "bq cockroach",
+        "~ q,query= e,execute= f,format= r,recursive use_legacy_sql= nouse_legacy_sql project_id= location= "
+        "dry_run url= host= insecure",
+        _subcommand,
+        {
+            "bq query 'DELETE FROM d.t WHERE true'": "write +database-loss",
+            "bq query --use_legacy_sql=false 'DROP TABLE d.t'": "write +database-loss",
+            "bq query 'select 1'": "read",
+            "bq ls d": "connect",
+            "cockroach sql --execute='drop table t'": "write +database-loss",
+            "cockroach sql -e 'select 1'": "read",
         },
     ),
     program(
@@ -254,6 +291,7 @@ PROGRAMS: Final = (
             "mongosh --eval 'db.dropDatabase()'": "connect execute +database-loss",
             "mongosh x --eval 'db.a.find()'": "connect execute",
             "mongo a.js": "connect execute execute:a.js +opaque-code",
+            "mongosh --eval 'db.a.deleteMany({b: 1})'": "connect execute",
         },
     ),
     program(

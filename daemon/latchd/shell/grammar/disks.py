@@ -55,6 +55,16 @@ def changes_disk(showing: str = "", *, verbs: str = "") -> Judge:
     return judge
 
 
+def _images(parsed: Parsed, _context: Context) -> Description:
+    """Images are made and copied all day; only one that is put on a device takes what was there."""
+    named = (*parsed.operands, *parsed.values("output"))
+    return Description(
+        known=True,
+        operations=(Operation.WRITE,),
+        targets=aimed(Access.WRITE, tuple(word for word in named if word.value.startswith("/dev/"))),
+    )
+
+
 def _mounts(parsed: Parsed, _context: Context) -> Description:
     """mount without words lists; with them it changes what paths mean."""
     if not parsed.operands and not parsed.has("all"):
@@ -69,7 +79,7 @@ def _mounts(parsed: Parsed, _context: Context) -> Description:
 
 PROGRAMS: Final = (
     program(
-        "dd gdd dcfldd ddrescue pv",
+        "dd gdd dcfldd pv",
         "~ L= s= B=",
         _dd,
         {
@@ -111,13 +121,63 @@ PROGRAMS: Final = (
         {"blkdiscard /dev/sdb": "disk_write write write:/dev/sdb +disk-loss"},
     ),
     program(
-        "fdisk sfdisk cfdisk gdisk sgdisk cgdisk parted gparted partprobe",
+        "fdisk sfdisk cfdisk gdisk sgdisk cgdisk gparted partprobe",
         "~ l,list d,dump p,print s= u= b= n= t= c= i= o v",
         changes_disk("list dump print s v"),
         {
             "fdisk -l": "",
             "fdisk /dev/sda": "disk_write write write:/dev/sda +disk-loss",
             "sgdisk -p /dev/sda": "",
+        },
+    ),
+    program(
+        "parted",
+        "~ l,list m,machine s,script f,fix a,align= j,json",
+        changes_disk(
+            "list",
+            verbs="mklabel mktable mkpart rm resizepart set name toggle rescue disk_set type disk_toggle",
+        ),
+        {
+            "parted -s /dev/sda rm 1": "disk_write write write:/dev/sda +disk-loss",
+            "parted /dev/sda mklabel gpt": "disk_write write write:/dev/sda +disk-loss",
+            "parted -s /dev/sda print": "",
+            "parted -l": "",
+        },
+    ),
+    program(
+        "ddrescue",
+        "~ b= c= f,force n d,idirect r= i= o= s= K= m= R",
+        lambda parsed, _context: Description(
+            known=True,
+            operations=(Operation.READ, Operation.WRITE),
+            targets=(*aimed(Access.READ, parsed.operands[:1]), *aimed(Access.WRITE, parsed.operands[1:3])),
+        ),
+        {"ddrescue /dev/sdb a.img a.map": "read write read:/dev/sdb write:a.img write:a.map"},
+    ),
+    program(
+        "gpart asr flashrom tmutil timeshift snapper",
+        "~ c,config= s= t= p,programmer= r,read= w,write= source= target= snapshot=",
+        changes_disk(
+            verbs="destroy create add delete recover bootcode restore --erase -w --write -E --delete "
+            "--delete-all undochange rollback disable"
+        ),
+        {
+            "gpart destroy -F da0": "disk_write write write:destroy +disk-loss",
+            "gpart show": "",
+            "timeshift --delete-all": "disk_write write +disk-loss",
+            "timeshift --list": "",
+            "tmutil delete /Volumes/x": "disk_write write write:/Volumes/x +disk-loss",
+            "tmutil listbackups": "",
+            "snapper list": "",
+        },
+    ),
+    program(
+        "qemu-img ntfsclone partclone.ext4 partclone.xfs partclone.btrfs partclone.ntfs partclone.restore",
+        "~ f= O= o,output= s,source= r,restore c,clone q p",
+        _images,
+        {
+            "qemu-img create -f raw /dev/sda 1G": "write disk_write write:/dev/sda +disk-loss",
+            "qemu-img create -f qcow2 a.img 1G": "write",
         },
     ),
     program(
@@ -159,8 +219,8 @@ PROGRAMS: Final = (
         "zpool zfs btrfs mdadm lvm dmsetup",
         "~ o= O= t=",
         changes_disk(
-            verbs="destroy labelclear rollback delete --zero-superblock --stop remove wipe_table lvremove "
-            "vgremove"
+            verbs="destroy labelclear rollback delete --zero-superblock --stop --remove --fail remove "
+            "wipe_table lvremove vgremove"
         ),
         {
             "zpool destroy tank": "disk_write write write:destroy +disk-loss",

@@ -7,6 +7,7 @@ from typing import Final
 
 from latch_contracts.facts import Access, Argument, NetAction, Operation
 from latchd.shell.grammar.description import Contact, Context, Description, Target, unique
+from latchd.shell.grammar.inline import secret_name
 from latchd.shell.grammar.options import Parsed, literal, piece
 from latchd.shell.grammar.program import aimed, executes, program
 
@@ -186,6 +187,9 @@ def _is_assignment(word: str) -> bool:
     return bool(equals) and name.isidentifier()
 
 
+_ONE_VARIABLE: Final = re.compile(r"\bENVIRON\[\"([A-Za-z_]\w{0,63})\"\]")
+
+
 def awk_effects(code: str) -> list[tuple[Operation, str]]:
     """Effects of an awk program: files printed to, commands, sockets, the environment.
 
@@ -194,7 +198,7 @@ def awk_effects(code: str) -> list[tuple[Operation, str]]:
     """
     found: list[tuple[Operation, str]] = []
     bare, strings = _awk_parts(code)
-    if "ENVIRON" in bare:
+    if bare.count("ENVIRON") > sum(not secret_name(name) for name in _ONE_VARIABLE.findall(code)):
         found.append((Operation.ENVIRONMENT_READ, ""))
     tight = bare.replace(" ", "").replace("\t", "")
     if "system(" in tight or "|getline" in tight or '|"' in tight or "|&" in tight:
@@ -318,7 +322,9 @@ PROGRAMS: Final = (
             "awk -F: -v x=1 '{print x}' y=2 f": "read read:f",
             "awk 'BEGIN{system(\"rm x\")}'": "execute +inline-code",
             "awk '{print > \"out\"}' f": "read write read:f write:out",
-            "awk 'BEGIN{print ENVIRON[\"A\"]}'": "environment_read",
+            "awk 'BEGIN{print ENVIRON[\"HOME\"]}'": "",
+            "awk 'BEGIN{print ENVIRON[\"API_KEY\"]}'": "environment_read",
+            "awk 'BEGIN{for (v in ENVIRON) print ENVIRON[v]}'": "environment_read",
             "awk -f p.awk f": "read read:p.awk read:f +opaque-code",
             "awk '$3 > 5' f": "read read:f",
             "awk 'BEGIN{s=\"/inet/tcp/0/example.com/80\"; print | s}'": "connect connect@example.com:80",

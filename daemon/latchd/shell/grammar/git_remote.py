@@ -204,6 +204,12 @@ def _submodules(parsed: Parsed, _context: Context) -> Description:
     verb = parsed.operands[0].value if parsed.operands else "status"
     if verb == "foreach":
         return Description(known=True, operations=(Operation.EXECUTE,), details=("child-command",))
+    if verb == "update" and parsed.has("force"):
+        return Description(  # what was changed in the submodules is gone
+            known=True,
+            operations=(Operation.CONNECT, Operation.FETCH, Operation.WORK_LOSS),
+            details=("discard-work", "force"),
+        )
     if verb in ("add", "update"):
         return Description(
             known=True,
@@ -490,6 +496,7 @@ CHILDREN: Final = (
         _submodules,
         {
             "git submodule update --init": "connect fetch write",
+            "git submodule update -f": "connect fetch work_loss +discard-work +force",
             "git submodule foreach 'git status'": "execute +child-command",
             "git submodule deinit -f x": "work_loss delete delete:x/** +discard-work +force",
         },

@@ -6,6 +6,7 @@ nobody looks. Moving a ref whose reflog stays is a detail (history-loss), not a 
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 import msgspec
@@ -229,7 +230,11 @@ def _filters(parsed: Parsed, _context: Context) -> Description:
 
 def _collects(parsed: Parsed, _context: Context) -> Description:
     when = parsed.text("prune")
-    return lost("history-loss") if when in ("now", "all", "0") else _SAFE
+    return lost("history-loss") if _SOON.match(when) else _SAFE
+
+
+# From now on, or from a few moments ago: nothing that was let go is kept.
+_SOON: Final = re.compile(r"(?:now|all|0|\d{1,2}[ .](?:second|minute)s?[ .]ago)\Z")
 
 
 def _prunes(parsed: Parsed, _context: Context) -> Description:
@@ -505,7 +510,13 @@ CHILDREN: Final = (
         "gc",
         "~ prune? aggressive auto",
         _collects,
-        {"git gc": "", "git gc --prune=now": "work_loss +history-loss", "git gc --aggressive": ""},
+        {
+            "git gc": "",
+            "git gc --prune=now": "work_loss +history-loss",
+            "git gc --prune='1 second ago'": "work_loss +history-loss",
+            "git gc --prune=2.weeks.ago": "",
+            "git gc --aggressive": "",
+        },
     ),
     program(
         "prune",

@@ -37,8 +37,12 @@ _DELETES_OF: Final = frozenset(
         "FileUtils.remove FileUtils.rm_rf fsPromises.rm Deno.remove Deno.removeSync send2trash"
     ).split()
 )
+_RIMRAF: Final = frozenset(("rimraf",))
+# Where a walk begins that takes a whole home, and what walks.
+_WHOLE: Final = frozenset(("home", "expanduser", "homedir"))
+_WALKS: Final = frozenset("rglob walk glob iglob iterdir scandir listdir readdirSync".split())
 _RECURSIVE: Final = frozenset(
-    "rmtree rm_rf rm_r remove_tree remove_entry removeSync emptyDirSync emptyDir remove_dir".split()
+    "rimraf sync rmtree rm_rf rm_r remove_tree remove_entry removeSync emptyDirSync emptyDir remove_dir".split()
 )
 _WRITES: Final = frozenset(
     "writeFileSync writeFile createWriteStream file_put_contents write_text write_bytes truncate "
@@ -195,7 +199,7 @@ class _Reading:
         parts = [self.aliases.get(part, part) for part in call.name.split(".")]
         last, tail = parts[-1], ".".join(parts[-2:])
         texts = [text_of(run, self.known) for run in call.arguments]
-        if call.receiver and last in _RECEIVERS:
+        if call.receiver and last in _RECEIVERS and not (last == "rmtree" and texts):
             texts.insert(0, text_of(call.receiver, self.known))
         if call.name in _APPLIES:
             self._applies(texts)
@@ -203,7 +207,8 @@ class _Reading:
             last in _DELETES
             or tail in _DELETES_OF
             or (last == "remove" and ("os", "remove") in self.imported)
-            or (call.name == "rm" and self._requires(_FS_MODULES))
+            or (last == "rm" and self._requires(_FS_MODULES))
+            or (last == "rimraf" or (last == "sync" and self._requires(_RIMRAF)))
         ):
             self._delete(last, call, texts)
         elif tail in _PAIRS or (last in ("rename", "move") and "." not in call.name):
@@ -235,7 +240,8 @@ class _Reading:
         ):
             self._start(call, texts)
         elif last in ("getenv", "phpinfo"):
-            if not texts or secret_name(texts[0]) or last == "phpinfo":
+            asked = last == "getenv" and self._asks_getenv(texts)
+            if (not texts or secret_name(texts[0]) or last == "phpinfo") and not asked:
                 self.operations.append(Operation.ENVIRONMENT_READ)
         elif last in ("kill", "killpg") and (self.language != "node" or call.name == "process.kill"):
             self.operations.append(Operation.PROCESS_KILL)
@@ -254,6 +260,23 @@ class _Reading:
             "fsockopen",
         ):
             self._connect(call)
+
+    def _asks_getenv(self, texts: list[str]) -> bool:
+        """`bool(os.getenv("NAME"))`, `os.getenv("NAME") is None`: every use of the name only asks."""
+        uses = [at for at, token in enumerate(self.found) if token.text == "getenv" and token.kind == "n"]
+        name = texts[0] if texts else ""
+        for at in uses:
+            start = at - 2 if at > 1 and self.found[at - 1].kind == "." else at
+            before = tuple(token.text for token in self.found[max(0, start - 2) : start])
+            inner = [token.text for token in self.found[at + 1 : at + 4]]
+            behind = tuple(token.text for token in self.found[at + 4 : at + 7])
+            if inner == ["(", name, ")"] and not (
+                (before == ("bool", "(") and behind[:1] == (")",))
+                or behind[:2] == ("is", "None")
+                or behind == ("is", "not", "None")
+            ):
+                return False
+        return any([token.text for token in self.found[at + 1 : at + 4]] == ["(", name, ")"] for at in uses)
 
     def _applies(self, texts: list[str]) -> None:
         """A function that is named in a string and called for each item."""
@@ -294,6 +317,11 @@ class _Reading:
         options = [token.text for run in call.arguments[1:] for token in run]
         recursive = last in _RECURSIVE or ("recursive" in options and "false" not in options)
         paths = texts if self.language in ("perl", "ruby") else texts[:1]
+        if all("\0" in path for path in paths) and not recursive:
+            recursive = not _WALKS.isdisjoint(self.names) and (
+                not _WHOLE.isdisjoint(self.names) or not {"/", "~"}.isdisjoint(self.strings)
+            )
+            paths = [*paths, *(text for text in self.strings if "/" in text and text.endswith("*"))]
         self._touch(Operation.DELETE, Access.DELETE, paths or ["\0"], recursive=recursive)
 
     def _open(self, call: Call, texts: list[str]) -> None:
@@ -424,11 +452,49 @@ class _Reading:
             name = next((t.text for t in found[at + 1 : at + 5] if t.kind == "s" or t.text.isupper()), "")
             indexed = found[at + 1 : at + 2] and found[at + 1].kind in ("[", ".", "{")
             setting = any(t.kind == "=" for t in found[at + 1 : at + 6]) and bool(name)
-            if setting:
+            if setting or self._only_asks(at, name):
                 continue
             if not indexed or not name or secret_name(name):
                 return True
         return False
+
+    def _only_asks(self, at: int, name: str) -> bool:
+        """Whether what stands here shows names, how many there are, or whether one is set: no value."""
+        found = self.found
+        start = at - 2 if at > 1 and found[at - 1].kind == "." else at
+        before = tuple(token.text for token in found[max(0, start - 4) : start])
+        after = tuple(token.text for token in found[at + 1 : at + 4])
+        if after[:1] == (")",) and before[-1:] == ("(",):
+            whole = (
+                before[-2:-1] in (("len",), ("list",), ("sorted",), ("set",)) and self.language == "python"
+            )
+            keys = before[-4:-1] == ("Object", ".", "keys")
+            return (whole or keys) and "getenv" not in self.names
+        if after[:3] == (".", "keys", "(") and self.language == "python":
+            return "getenv" not in self.names
+        if before[-1:] == ("in",) and len(found) > start - 2 >= 0 and self.language == "python":
+            asked = found[start - 2] if before[-2:-1] != ("not",) else found[start - 3]
+            return asked.kind == "s" and after[:1] not in ((".",), ("[",))
+        end = _end_of_access(found, at, name)
+        if not end:
+            return False
+        behind = tuple(token.text for token in found[end : end + 3])
+        return (
+            (before[-2:] in (("bool", "("), ("Boolean", "("), ("if", "(")) and behind[:1] == (")",))
+            or (before[-1:] in (("!",), ("typeof",)) and behind[:1] != (".",))
+            or (behind[:1] == ("?",) and behind[1:2] != ("?",))
+            or behind[:2] == ("is", "None")
+            or behind == ("is", "not", "None")
+        )
+
+
+def _end_of_access(found: list[Token], at: int, name: str) -> int:
+    """The place behind `.NAME`, `["NAME"]` or `.get("NAME")` after an environment; 0 = none of these."""
+    texts = [token.text for token in found[at + 1 : at + 6]]
+    for shape in ([".", name], ["[", name, "]"], [".", "get", "(", name, ")"]):
+        if name and texts[: len(shape)] == shape:
+            return at + 1 + len(shape)
+    return 0
 
 
 def _aliases(found: list[Token]) -> dict[str, str]:

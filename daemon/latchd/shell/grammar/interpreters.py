@@ -214,6 +214,11 @@ PROGRAMS: Final = (
             "python -c 'print(open(\".env\").read())'": "execute read read:.env +inline-code",
             "python -c 'import os; print(os.environ)'": "execute environment_read +inline-code",
             "python -c 'import os; print(os.environ[\"HOME\"])'": "execute +inline-code",
+            "python -c 'import os; print(\"K\" in os.environ, len(os.environ))'": "execute +inline-code",
+            "python -c 'import os; print(bool(os.getenv(\"API_KEY\")))'": "execute +inline-code",
+            "python -c 'import os; print([os.getenv(k) for k in list(os.environ)])'": (
+                "execute environment_read +inline-code"
+            ),
             "python -c 'import os; os.system(\"rm -rf /x\")'": (
                 "execute delete delete:/x/** +inline-code +recursive +force +child-command"
             ),
@@ -272,6 +277,9 @@ PROGRAMS: Final = (
             "| node": "execute run_input <stdin",
             'node -e \'require("fs").unlinkSync("a")\'': "execute delete delete:a +inline-code",
             "node -p process.env": "execute environment_read +inline-code",
+            "node -p '!!process.env.API_KEY'": "execute +inline-code",
+            "node -p 'Object.keys(process.env).length'": "execute +inline-code",
+            "node -p 'process.env.API_KEY ?? 1'": "execute environment_read +inline-code",
             "node -p process.env.HOME": "execute +inline-code",
             'node -e \'require("child_process").execSync("rm -rf /x")\'': (
                 "execute delete delete:/x/** +inline-code +recursive +force +child-command"

@@ -91,6 +91,7 @@ build | init | lock | gem | dump-autoload | pack | package | new : write execute
 _MAVEN: Final = """
 deploy | publish | publish* | release:perform | uploadArchives : upload connect +publish
 clean : delete execute
+flyway:clean | flywayClean | liquibase:dropAll | dropAll | hibernate:drop : connect write +database-loss
 help | dependencies | tasks | projects | properties | dependency:tree | versions:display* :
 """
 _POETRY: Final = """
@@ -463,6 +464,8 @@ list | help | sln list :
             "mvn test": "execute",
             "gradle build": "execute",
             "mvn deploy": "upload connect +publish",
+            "mvn flyway:clean": "connect write +database-loss",
+            "gradle flywayMigrate": "execute",
             "mvn clean install": "delete execute",
         },
     ),

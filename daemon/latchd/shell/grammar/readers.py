@@ -159,7 +159,14 @@ def _converts(parsed: Parsed, context: Context) -> Description:
 
 PROGRAMS: Final = (
     program(
-        "tac gtac rev nl gnl fold fmt expand unexpand column col",
+        "column col colrm",
+        "~ c,output-width= s,separator= o,output-separator= N,table-columns= n,table-name= W,table-wrap= "
+        "H,table-hide= R,table-right= E,table-noextreme= t,table J,json x",
+        reader(),
+        {"column -t a": "read read:a"},
+    ),
+    program(
+        "tac gtac rev nl gnl fold fmt expand unexpand",
         "~ s,separator= b,body-numbering= w,width= c,columns= t,tabs=",
         reader(),
         {"fold -w 80 a": "read read:a", "nl -s ' ' a": "read read:a", "tac a": "read read:a"},

@@ -24,10 +24,12 @@ from latchd.shell.grammar import (
     files,
     git,
     interpreters,
+    migrations,
     packages,
     probes,
     processes,
     readers,
+    removers,
     search,
     shell_words,
     transfers,
@@ -59,6 +61,8 @@ TABLES: Final = (
     cmake,
     credentials,
     windows,
+    migrations,
+    removers,
 )
 
 _WRITES: Final = frozenset({Access.WRITE, Access.APPEND, Access.DELETE})

@@ -67,6 +67,8 @@ def _loses(words: list[str]) -> bool:
         return first == "ALTER" or bool(_DROPS & set(words[1:3]))
     if first == "TRUNCATE":
         return True
+    if first == "ALTER" and "DELETE" in words and ("WHERE" not in words or _always(words)):
+        return True  # ClickHouse spells it so
     for verb in ("DELETE", "UPDATE"):
         if verb in words[:1] or (first in ("WITH", "EXPLAIN") and verb in words):
             follows = "FROM" if verb == "DELETE" else "SET"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 import msgspec
@@ -162,14 +163,38 @@ def _rclones(parsed: Parsed, context: Context) -> Description:
     return Description(known=True, operations=(Operation.CONNECT,))
 
 
-def _sftps(parsed: Parsed, _context: Context) -> Description:
+def _sftps(parsed: Parsed, context: Context) -> Description:
+    """A client that is told line by line what to send: `put FILE` on stdin, in an option or behind the host."""
+    told = [context.text or "", *(word.value for word in parsed.values("e", "c"))]
+    told.append(" ".join(word.value for word in parsed.operands[1:]))
+    sent = tuple(literal(name) for text in told for name in _PUTS.findall(text))
     return Description(
         known=True,
-        operations=(Operation.CONNECT,),
-        targets=aimed(Access.READ, parsed.values("b")),
-        contacts=tuple(Contact(NetAction.CONNECT, word) for word in parsed.operands[:1]),
+        operations=(Operation.CONNECT, *((Operation.UPLOAD, Operation.READ) if sent else ())),
+        targets=(*aimed(Access.READ, parsed.values("b")), *aimed(Access.READ, sent)),
+        uploads=sent,
+        contacts=tuple(
+            Contact(NetAction.UPLOAD if sent else NetAction.CONNECT, word) for word in parsed.operands[:1]
+        ),
         details=("opaque-code",) if parsed.has("b", "e", "c") else (),
         reads_stdin=True,
+    )
+
+
+_PUTS: Final = re.compile(
+    r"(?:^|[;\n])[ \t]{0,8}(?:m?put|append|send)[ \t]{1,8}(?:-\w{1,8}[ \t]{1,8})?([^\s;]{1,512})"
+)
+
+
+def _hands_over(parsed: Parsed, _context: Context) -> Description:
+    """croc, wormhole: `send FILE` puts it at a stranger's relay until somebody takes it."""
+    verb = parsed.operands[0].value if parsed.operands else ""
+    sent = parsed.operands[1:] if verb in ("send", "tx") else ()
+    return Description(
+        known=True,
+        operations=(Operation.CONNECT, *((Operation.UPLOAD, Operation.READ) if sent else ())),
+        targets=aimed(Access.READ, sent),
+        uploads=sent,
     )
 
 
@@ -419,6 +444,9 @@ PROGRAMS: Final = (
         _sftps,
         {
             "sftp me@example.com": "connect connect@me@example.com <stdin",
+            "lftp -e 'put a; quit' example.com": (
+                "connect upload read read:a upload@example.com upload=a +opaque-code <stdin"
+            ),
             "telnet example.com 23": "connect connect@example.com <stdin",
             "lftp -e cmds example.com": "connect connect@example.com +opaque-code <stdin",
         },
@@ -481,11 +509,17 @@ PROGRAMS: Final = (
         },
     ),
     program(
-        "websocat wscat grpcurl wormhole magic-wormhole croc smbclient sshfs curlftpfs mount.nfs "
+        "wormhole magic-wormhole croc",
+        "~ code= text= relay= pass= c= port=",
+        _hands_over,
+        {"croc send a": "connect upload read read:a upload=a", "wormhole receive 1-x": "connect"},
+    ),
+    program(
+        "websocat wscat grpcurl smbclient sshfs curlftpfs mount.nfs "
         "mount.cifs transmission-cli "
         "gnutls-cli iperf iperf3",
         "~",
         acts(Operation.CONNECT),
-        {"croc send a": "connect"},
+        {"wscat -c ws://localhost": "connect"},
     ),
 )
