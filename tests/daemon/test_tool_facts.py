@@ -108,6 +108,26 @@ def test_a_search_reads_its_root_and_what_its_glob_names() -> None:
     assert all(path.access is Access.READ and path.recursive for path in found.paths)
 
 
+@pytest.mark.parametrize(
+    ("pattern", "looks_in"),
+    [("**/.env*", f"{PROJECT}"), ("src/**/*.pem", f"{PROJECT}/src"), ("~/.ssh/*", "/home/dev/.ssh")],
+)
+def test_a_search_for_names_reads_no_file_that_it_names(pattern: str, looks_in: str) -> None:
+    found = facts("Glob", Surface.SEARCH, {"pattern": pattern})
+
+    assert paths(found) == [("read", PROJECT), ("read", looks_in)]
+
+
+def test_a_sentence_that_begins_with_a_path_is_no_path() -> None:
+    prose = {"query": "~/.ssh/config with two keys", "todos": [{"content": "/etc/hosts is written by hand"}]}
+
+    assert paths(facts("Novelty", Surface.GENERIC, prose)) == []
+    assert paths(facts("Novelty", Surface.GENERIC, {"query": "~/.ssh/id_rsa", "to": "/a b"})) == [
+        ("read", "/home/dev/.ssh/id_rsa"),
+        ("read", "/a b"),
+    ]
+
+
 def test_powershell_claims_no_structure() -> None:
     found = facts("PowerShell", Surface.SHELL, command="Get-ChildItem")
 

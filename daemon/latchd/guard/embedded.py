@@ -34,7 +34,15 @@ _CODE_OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
 )
 _MAX_SCRIPTS: Final = 16
 _MAX_VALUES: Final = 8
-_LINES: Final = ("command", "cmd", "commandLine", "command_line", "shell_command", "bash_command", "cli_command")
+_LINES: Final = (
+    "command",
+    "cmd",
+    "commandLine",
+    "command_line",
+    "shell_command",
+    "bash_command",
+    "cli_command",
+)
 _SHELLS: Final = frozenset("sh bash dash zsh ksh source .".split())
 _WRITERS: Final = frozenset(("cat", "tee", "echo", "printf"))
 _LINE: Final = re.compile(r"#!\s{0,4}\S{0,128}/(?:env\s{1,4}(?:-S\s{1,4})?)?(?P<program>[\w.+-]{1,32})")
@@ -141,10 +149,12 @@ def _made(subject: Subject, command: Command, program: str, body: str) -> Iterat
 def _shell(subject: Subject, call: Call, text: str) -> Subject:
     """The subject as it would be if a shell had been given the text."""
     given = msgspec.structs.replace(call, command=text, surface=Surface.SHELL)
+    key = text, subject.facts.cwd, subject.home
+    facts = subject.work.programs.get(key)
+    if facts is None:  # each participant asks, and reading a program is dearer than judging it
+        facts = subject.work.programs[key] = analyze(text, cwd=subject.facts.cwd, home=subject.home)
     return msgspec.structs.replace(
-        subject,
-        event=msgspec.structs.replace(subject.event, call=given),
-        facts=analyze(text, cwd=subject.facts.cwd, home=subject.home),
+        subject, event=msgspec.structs.replace(subject.event, call=given), facts=facts
     )
 
 

@@ -74,7 +74,9 @@ def _outside(subject: Subject) -> Iterator[Hit]:
             and found is Place.OUTSIDE
             and "/." not in fact.resolved
         )
-        if mounts or (found in (Place.OUTSIDE, Place.HOME) and _is_slight(command, fact)):
+        # what lies below /var is a service's data, and no part of the system
+        data = fact.access is Access.METADATA and fact.resolved.startswith("/var/")
+        if mounts or ((data or found in (Place.OUTSIDE, Place.HOME)) and _is_slight(command, fact)):
             continue
         if found in _OUTSIDE or (found is Place.DYNAMIC and command.kind is Kind.TOOL):
             yield _outside_hit(command, fact)
@@ -260,11 +262,14 @@ GATES: Final = (
             "sed -i s/a/b/ /home/dev/other/a",
             "find ~/x -name '*.md' -exec sed -i s/a/b/ {} +",
             "chmod -R 755 ~/x",
+            "sudo chown -R www-data /var/www/site",
+            "chmod 644 /etc/x.conf",
             "docker run -v /home/dev/other:/o alpine touch /o/a",
         ),
         passes=(
             "mkdir -p ~/a/b",
             "chmod 600 ~/notes",
+            "sudo chown www-data /var/www/site/uploads",
             "docker exec web touch /app/restart",
             "docker run -v /home/dev/data:/data postgres",
             "ssh host.example 'date > /srv/stamp'",

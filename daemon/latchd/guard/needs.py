@@ -44,8 +44,31 @@ def needs(text: str) -> Needs:
     return frozenset(found)
 
 
-def traits(subject: Subject) -> set[str]:
-    """Everything about a call that a rule may need."""
+def traits(subject: Subject) -> frozenset[str]:
+    """Everything about a call that a rule may need; read once for all participants."""
+    kept = subject.work.traits
+    read_from = (
+        subject.facts,
+        subject.files,
+        subject.policy,
+        subject.surface,
+        subject.event.cwd,
+        subject.text,
+    )
+    known = kept.get(id(subject.facts))
+    if known is not None and all(map(_is_same, known[0], read_from)):
+        return known[1]
+    found = frozenset(_traits(subject))
+    kept[id(subject.facts)] = read_from, found  # holds the facts, so that the id stays theirs
+    return found
+
+
+def _is_same(one: object, other: object) -> bool:
+    """The same value for certain: texts by comparing, all else by being one object."""
+    return one is other or (isinstance(one, str) and one == other)
+
+
+def _traits(subject: Subject) -> set[str]:
     facts = subject.facts
     found = {f"surface {subject.surface.value}", f"dialect {facts.dialect.value}"}
     if facts.status is not Status.COMPLETE or facts.issues:

@@ -5,7 +5,10 @@ Counted in steps, not in time: the same call gets the same verdict on a busy mac
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from latch_contracts.facts import ActionFacts
 
 # Nodes of expressions visited in one decision. Measured at 35 to 60 ns each: 50 ms at the very worst.
 MAX_STEPS: Final = 1_000_000
@@ -13,14 +16,21 @@ MAX_STEPS_RULE: Final = 200_000
 
 
 class Work:
-    """``rules`` counts the rules that were evaluated, of whatever kind; ``view`` is theirs to share."""
+    """``rules`` counts the rules that were evaluated, of whatever kind; ``view`` is theirs to share.
 
-    __slots__ = ("rules", "steps", "view")
+    ``programs`` holds the facts of each program that stands in the text, by its text, directory and home,
+    and ``traits`` what rules need to see, by the identity of the facts they are of, with everything else
+    that they were read from: both participants ask for them. No subject is held here, each holds this.
+    """
+
+    __slots__ = ("programs", "rules", "steps", "traits", "view")
 
     def __init__(self) -> None:
         self.rules = 0
         self.steps = 0
         self.view: object | None = None
+        self.programs: dict[tuple[str, str, str], ActionFacts] = {}
+        self.traits: dict[int, tuple[tuple[object, ...], frozenset[str]]] = {}
 
     def spend(self, steps: int) -> bool:
         """Whether an evaluation of so many steps may be made; it is then paid for."""

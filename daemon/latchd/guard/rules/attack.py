@@ -5,6 +5,7 @@ Testers use them with leave; an agent that was not told to has none.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator
 from typing import Final
@@ -16,9 +17,9 @@ from latchd.guard.rule import Hit, Rule
 from latchd.guard.subject import Subject
 
 ATTACKERS: Final = frozenset(
-    "hydra medusa ncrack patator john hashcat msfconsole msfvenom msfdb responder crackmapexec cme netexec nxc "
-    "evil-winrm bloodhound-python sqlmap wpscan commix beef-xss setoolkit mitmf ettercap bettercap aireplay-ng "
-    "aircrack-ng linpeas linpeas.sh winpeas.exe pspy64 pspy32 linux-exploit-suggester kerbrute rubeus.exe "
+    "hydra medusa ncrack patator john hashcat msfconsole msfvenom msfdb responder crackmapexec cme netexec "
+    "nxc evil-winrm bloodhound-python sqlmap wpscan commix beef-xss setoolkit mitmf ettercap bettercap "
+    "aireplay-ng aircrack-ng linpeas linpeas.sh winpeas.exe pspy64 pspy32 linux-exploit-suggester kerbrute rubeus.exe "
     "psexec.py wmiexec.py smbexec.py dcomexec.py ntlmrelayx.py getuserspns.py getnpusers.py secretsdump.py "
     "chntpw lazagne mimikatz mimikatz.exe empire sliver-client pupysh".split()
 )
@@ -69,7 +70,7 @@ _SERVES: Final = (
 def _served(command: Command, home: str) -> str:
     """The home or root that a bare web server would give away; "" for none."""
     words = command.argv[1:]
-    pairs = set(zip(words, words[1:], strict=False))
+    pairs = set(itertools.pairwise(words))
     serves = (
         any(pair in pairs for pair in _SERVES)
         or (command.program == "php" and "-S" in words)

@@ -6,19 +6,21 @@ How the flags are spelt never decides.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fnmatch import fnmatchcase
 from typing import Final
 
 from latch_contracts.facts import (
     Access,
     Command,
     Operation,
+    PathFact,
 )
 from latch_contracts.verdict import Severity
 from latchd.guard.groups import Group
 from latchd.guard.paths import Place, components
 from latchd.guard.rule import Hit, Rule
 from latchd.guard.subject import Subject
-from latchd.guard.targets import deleted, is_fed, moves, shown, takes_all, where
+from latchd.guard.targets import deleted, is_fed, moves, searches_of, shown, takes_all, where
 
 _INSIDE: Final = "delete a named path inside the project or below /tmp instead, or let the person run it"
 
@@ -96,14 +98,89 @@ def _delete_repository(subject: Subject) -> Iterator[Hit]:
     for command, fact, found in deleted(subject):
         view = subject.view(fact.resolved) if fact.resolved else None
         lock = fact.resolved.endswith(".lock")
+        matched = fact.globs and fact.recursive and _names_repository(fact) and not moves(command)
         nested = view is not None and view.holds_git and fact.recursive and found is Place.PROJECT
-        if (found is Place.REPOSITORY and not lock) or (nested and not moves(command)):
+        if (found is Place.REPOSITORY and not lock) or matched or (nested and not moves(command)):
             yield Hit(
                 command.id,
                 shown(fact),
                 f"this removes repository metadata with `{shown(fact)}`, history and all",
                 "leave .git alone, or let the person run it",
             )
+    for command in subject.acting():
+        search = searches_of(subject, command) if _recursive_delete(command) else None
+        for each in sorted(search.ids) if search is not None else ():
+            source = subject.facts.command(each)
+            if source is not None and _looks_for_repositories(source):
+                yield Hit(
+                    command.id,
+                    ".git",
+                    "this removes the metadata of every repository that is found, history and all",
+                    "leave .git alone, or let the person run it",
+                )
+
+
+def _names_repository(fact: PathFact) -> bool:
+    """Whether a pattern takes `.git` with it: a leading dot is only matched by one that is written."""
+    name = fact.resolved.rstrip("/").rpartition("/")[2]
+    return name.startswith(".") and fnmatchcase(".git", name)
+
+
+def _looks_for_repositories(search: Command) -> bool:
+    words = search.argv
+    named = any(
+        word == ".git" and before in ("-name", "-iname") and two not in ("!", "-not")
+        for two, before, word in zip(words, words[1:], words[2:], strict=False)
+    )
+    return named and "-prune" not in words
+
+
+def _links(subject: Subject, command: Command) -> Iterator[tuple[int, PathFact, str]]:
+    """What a link that this command makes leads to, and the path of the link."""
+    if command.program not in ("ln", "gln"):
+        return
+    own = [fact for fact in subject.facts.paths if fact.command_id == command.id]
+    names = [fact.resolved for fact in own if fact.access is Access.WRITE and fact.resolved]
+    sources = [fact for fact in own if fact.access is not Access.WRITE]
+    if len(names) == len(sources) == 1:
+        yield command.id, sources[0], names[0]
+
+
+def _delete_linked(subject: Subject) -> Iterator[Hit]:
+    """`ln -s / x && rm -rf x/`: what a link of this very text leads to is emptied."""
+    leads = [
+        (command.id, sources[0], places[0].resolved)
+        for command in subject.acting()
+        if command.program in ("ln", "gln")
+        and len(
+            sources := [
+                f for f in subject.facts.paths if f.command_id == command.id and f.access is not Access.WRITE
+            ]
+        )
+        == 1
+        and len(
+            places := [
+                f for f in subject.facts.paths if f.command_id == command.id and f.access is Access.WRITE
+            ]
+        )
+        == 1
+        and places[0].resolved
+    ]
+    if not leads:
+        return
+    for command, fact, _found in deleted(subject):
+        for maker, source, name in leads:
+            below = fact.resolved.startswith(name + "/") or (
+                fact.resolved == name and fact.value.endswith("/")
+            )
+            away = where(subject, source) not in (Place.PROJECT, Place.SCRATCH)
+            if maker < command.id and fact.recursive and below and away:
+                yield Hit(
+                    command.id,
+                    shown(fact),
+                    f"`{shown(fact)}` leads to `{shown(source)}` by a link, and this removes what is there",
+                    "remove the link itself, without a slash behind its name",
+                )
 
 
 def _delete_dynamic(subject: Subject) -> Iterator[Hit]:
@@ -325,6 +402,20 @@ RULES: Final = (
             "ls | xargs -I{} mv {} {}.bak",
             "rm -rf $(pwd)/build",
             "rm -rf $(find . -name '.DS_Store')",
+        ),
+    ),
+    Rule(
+        "fs.delete-linked",
+        "what a link leads to is removed",
+        Group.DESTROY,
+        Severity.HIGH,
+        _delete_linked,
+        denies=("ln -s / x && rm -rf x/", "ln -s ~ h; rm -rf h/*"),
+        passes=(
+            "ln -s ~/shared x && rm x",
+            "ln -s src x && rm -rf x/",
+            "rm -rf x && ln -s ~/shared x",
+            "ln -s ~/a x && rm -rf x",
         ),
     ),
     Rule(

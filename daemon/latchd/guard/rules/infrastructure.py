@@ -17,7 +17,7 @@ from latchd.guard.rule import Hit, Rule
 from latchd.guard.subject import Subject
 from latchd.shell.facts import analyze
 
-_RUNNERS: Final = frozenset("npx pnpx bunx uvx pipx".split())
+_RUNNERS: Final = frozenset("npx pnpx bunx uvx pipx pnpm yarn bun npm".split())
 _LOSSES: Final = frozenset(
     (
         "container-loss",
@@ -55,7 +55,7 @@ def _through_runner(subject: Subject) -> Iterator[Hit]:
             )
 
 
-_GO: Final = frozenset(("run", "exec"))
+_GO: Final = frozenset(("run", "exec", "dlx", "x"))
 _HTTP: Final = frozenset(("curl", "http", "https", "xh", "httpie", "curlie", "wget"))
 _METHOD: Final = re.compile(r"(?:-X|--request|--method)(?:=|\0)?DELETE(?:\0|$)|\0DELETE\0", re.IGNORECASE)
 _BULK: Final = re.compile(r"/_delete_by_query|/_all\b|tsdb/delete_series|/_close\b")
@@ -89,8 +89,20 @@ RULES: Final = (
         Group.DESTROY,
         Severity.HIGH,
         _through_runner,
-        denies=("npx prisma db push --force-reset", "npx -y supabase db reset --linked"),
-        passes=("npx prettier .", "npx prisma generate"),
+        denies=(
+            "npx prisma db push --force-reset",
+            "npx -y supabase db reset --linked",
+            "pnpm prisma migrate reset --force",
+            "yarn prisma db push --force-reset",
+            "npm run prisma -- migrate reset --force",
+        ),
+        passes=(
+            "npx prettier .",
+            "npx prisma generate",
+            "pnpm prisma migrate dev",
+            "yarn prisma generate",
+            "npm run reset",
+        ),
     ),
     Rule(
         "infra.http-delete",

@@ -14,6 +14,7 @@ import msgspec
 from latchd.guard.needs import Needs, needs
 from latchd.guard.rule import Rule
 from latchd.guard.rules.attack import ATTACKERS, PLACED, SHELL_SERVERS
+from latchd.guard.rules.databases import CARRIERS
 from latchd.guard.rules.traffic import NETWORK_TOOLS
 
 _FAR: Final = "outside home system root device dynamic"
@@ -47,7 +48,8 @@ NEEDED: Final[Mapping[str, Needs]] = MappingProxyType(
             "fs.delete-root-or-home": "takes root home dynamic",
             "fs.delete-project-root": "takes project-root dynamic",
             "fs.delete-listed": "wrapped",
-            "fs.delete-git": "takes repository dynamic",
+            "fs.delete-git": "takes repository dynamic, wrapped, glob delete",
+            "fs.delete-linked": "program ln gln",
             "fs.delete-outside": f"takes {_FAR}",
             "fs.delete-dynamic": "takes dynamic, wrapped",
             "fs.delete-just-moved": "moved tree",
@@ -129,10 +131,15 @@ NEEDED: Final[Mapping[str, Needs]] = MappingProxyType(
             "abuse.miner": "grammar unknown, operation container_run",
             "trace.history": "program unset export declare typeset set history",
             "rights.discovery": "program sudo doas getcap find gfind",
-            "infra.through-runner": "program npx pnpx bunx uvx pipx",
+            "infra.through-runner": "program npx pnpx bunx uvx pipx pnpm yarn bun npm",
             "infra.http-delete": "program curl http https xh httpie curlie wget",
             "db.input-loss": f"program {_CLIENTS}",
             "db.tool-loss": "surface mcp generic",
+            "db.word-loss": "program " + " ".join(sorted(CARRIERS)),
+            "db.code-loss": (
+                "detail inline-code, operation run_input, program rails flask python python3 php artisan"
+            ),
+            "db.wire-loss": "program nc ncat netcat telnet socat nc.openbsd",
             "write.by-tool": "surface mcp generic",
             "write.by-tool-outside": "surface mcp generic",
             "infra.tool-loss": "surface mcp generic",

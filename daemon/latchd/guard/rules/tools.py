@@ -1,7 +1,7 @@
 """What a tool of another server removes or writes: told by its name, because its program is not seen.
 
-A server names its tools for people: `delete_project`, `drop-collection`, `write_file`. A name is no proof, so
-what is removed elsewhere is asked about; a file of this machine is judged by its place, as any other write is.
+A server names its tools for people: `delete_project`, `drop-collection`, `write_file`. A name is no proof,
+so what is removed elsewhere is asked about; a file of this machine is judged by its place, as any write is.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _REMOVES: Final = frozenset(
 )
 # What is removed by the name of these costs nothing to make again, or was only ever in the conversation.
 _LIGHT: Final = frozenset(
-    "memory memories entity entities entities relation relations observation observations note thought todo task "
+    "memory memories entity entities relation relations observation observations note thought todo task "
     "reminder session tab page cookie cookies cache breakpoint reaction comment draft bookmark filter marker "
     "selection element node layer shape cell highlight label event alarm timer".split()
 )
