@@ -121,6 +121,8 @@ def _below_temporary(subject: Subject, fact: PathFact) -> bool:
 
 
 _HERE: Final = ("$(pwd)", "`pwd`")
+# A value that touches a substitution: together they are one unknown part of a word, as one alone would be.
+_ADJOINED: Final = re.compile(r"[)`][\"']?\$|\$\{?\w+\}?[\"']?(?:\$\(|`)")
 _MOVES_AWAY: Final = re.compile(r"\b(?:cd|pushd|popd|chdir)\b")
 
 
@@ -217,7 +219,8 @@ def searches_of(subject: Subject, command: Command) -> Search | None:
     if not is_fed(command):
         # `rm $(find …)`: the one word that is not known, and nothing else comes in
         dynamic = [word.value for word in command.arguments[1:] if "\0" in word.value]
-        found = _feeding(subject, command.id) if dynamic == ["\0"] else None
+        known = dynamic == ["\0"] and not _ADJOINED.search(subject.text)
+        found = _feeding(subject, command.id) if known else None
         if found is None or not _MOVES_AWAY.search(subject.text):
             return found
         # names found in one directory may be used in another, unless the search is in this very word

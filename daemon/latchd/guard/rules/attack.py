@@ -19,9 +19,10 @@ from latchd.guard.subject import Subject
 ATTACKERS: Final = frozenset(
     "hydra medusa ncrack patator john hashcat msfconsole msfvenom msfdb responder crackmapexec cme netexec "
     "nxc evil-winrm bloodhound-python sqlmap wpscan commix beef-xss setoolkit mitmf ettercap bettercap "
-    "aireplay-ng aircrack-ng linpeas linpeas.sh winpeas.exe pspy64 pspy32 linux-exploit-suggester kerbrute rubeus.exe "
-    "psexec.py wmiexec.py smbexec.py dcomexec.py ntlmrelayx.py getuserspns.py getnpusers.py secretsdump.py "
-    "chntpw lazagne mimikatz mimikatz.exe empire sliver-client pupysh".split()
+    "aireplay-ng aircrack-ng linpeas linpeas.sh winpeas.exe pspy64 pspy32 kerbrute rubeus.exe "
+    "linux-exploit-suggester psexec.py wmiexec.py smbexec.py dcomexec.py ntlmrelayx.py "
+    "getuserspns.py getnpusers.py secretsdump.py chntpw lazagne mimikatz mimikatz.exe empire "
+    "sliver-client pupysh".split()
 )
 _SHOWS: Final = frozenset(("--help", "-h", "--version", "-V", "-hh", "--show", "--list"))
 

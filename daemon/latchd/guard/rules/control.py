@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from fnmatch import fnmatchcase
 from typing import Final
 
 from latch_contracts.facts import Access, Command, Operation, PathFact
@@ -20,7 +21,8 @@ from latchd.guard.subject import Subject
 
 _INSTEAD: Final = "the person can do this in their own terminal"
 _STOPPERS: Final = frozenset(
-    "kill pkill killall killall5 skill systemctl service launchctl rc-service initctl s6-svc sv fuser".split()
+    "kill pkill killall killall5 skill systemctl service launchctl rc-service initctl s6-svc sv fuser "
+    "gdb lldb gcore".split()
 )
 _LOOKING: Final = frozenset(
     "status is-active is-enabled show cat list-units list-unit-files list-sockets -0 -l".split()
@@ -51,7 +53,8 @@ def _spelled(subject: Subject, fact: PathFact) -> Iterator[str]:
 
 
 def _changes_rights(command: Command, fact: PathFact) -> bool:
-    return fact.access is Access.METADATA and Operation.PERMISSION_CHANGE in command.operations
+    changes = Operation.PERMISSION_CHANGE in command.operations or command.program == "mount"
+    return fact.access is Access.METADATA and changes
 
 
 def _own_files(subject: Subject) -> Iterator[Hit]:
@@ -102,10 +105,22 @@ def _sockets(subject: Subject) -> Iterator[Hit]:
 def _stops(subject: Subject) -> Iterator[Hit]:
     for command in subject.acting():
         words = command.argv[1:]
-        named = any("latchd" in word or "latch_client" in word for word in words)
+        named = any("latchd" in word or "latch_client" in word for word in words) or _matches(command)
         told = command.program in _STOPPERS and not _LOOKING & set(words)
         if told and (named or _fed_by_name(subject, command)):
             yield Hit(command.id, "latchd", "this stops the guard or changes how it starts", _INSTEAD)
+
+
+def _matches(command: Command) -> bool:
+    """Whether a pattern among the words takes the guard with it: `pkill lat`, `systemctl stop 'lat*'`."""
+    words = [word for word in command.argv[1:] if not word.startswith("-")]
+    if command.program == "systemctl":
+        return any(
+            "*" in word and fnmatchcase("latchd.service", word.rpartition(".")[0] or word) for word in words
+        )
+    if command.program not in ("pkill", "skill"):
+        return False
+    return any(len(word) > 2 and word.isalpha() and word in "latchd latch_client latchctl" for word in words)
 
 
 def _fed_by_name(subject: Subject, command: Command) -> bool:
@@ -118,7 +133,7 @@ def _fed_by_name(subject: Subject, command: Command) -> bool:
             source = subject.facts.command(flow.from_command) if flow.to_command == at else None
             if source is None or source.id in seen:
                 continue
-            if any("latchd" in word or "latch_client" in word for word in source.argv[1:]):
+            if any("latchd" in word or "latch_c" in word or word == "latchctl" for word in source.argv):
                 return True
             seen.add(source.id)
             waiting.append(source.id)
@@ -133,7 +148,28 @@ _REMOVERS: Final = frozenset(
 def _uninstalls(command: Command) -> bool:
     words = command.argv[1:]
     removes = {"uninstall", "remove", "purge"} & set(words)
-    return command.program in _REMOVERS and bool(removes) and "latchd" in words
+    other = {"install", "reinstall"} & set(words) and any(_OTHER_RELEASE.match(word) for word in words)
+    return command.program in _REMOVERS and ((bool(removes) and "latchd" in words) or bool(other))
+
+
+# A release of our own from wherever the words say: what is installed is what guards.
+_OTHER_RELEASE: Final = re.compile(r"(?:/\S{0,256}/)?latchd(?:\[[\w,]{0,64}\])?(?:[=<>~!@]\S{0,128})?\Z")
+_CHANGERS: Final = frozenset("rm unlink mv chmod chown ln cp install truncate shred dd tee sed".split())
+_LOCATORS: Final = frozenset(("which", "command", "type", "whereis", "realpath", "readlink"))
+_TYPISTS: Final = frozenset("xdotool ydotool wtype dotool osascript".split())
+_TYPED: Final = re.compile(r"latchctl\s{1,8}(?:allow|down|uninstall|install)\b")
+_STATE: Final = re.compile(r"latchd/latchd\.(?:db|key)|latchd/hook\.token")
+
+
+def _changes_program(subject: Subject, command: Command) -> bool:
+    """`rm $(which latchd)`: where our own program lies is asked for, and what is there is changed."""
+    located = any(one.program in _LOCATORS for one in subject.facts.commands)
+    return command.program in _CHANGERS and located and _fed_by_name(subject, command)
+
+
+def _opens_state(command: Command) -> bool:
+    coded = "inline-code" in command.details
+    return coded and any(_STATE.search(word) for word in command.argv[1:])
 
 
 def _commands(subject: Subject) -> Iterator[Hit]:
@@ -144,6 +180,10 @@ def _commands(subject: Subject) -> Iterator[Hit]:
             yield Hit(
                 command.id, f"latchctl {shown}", "this shows codes that are for the person alone", _INSTEAD
             )
+        elif command.program in _TYPISTS and any(map(_TYPED.search, command.argv)):
+            yield Hit(command.id, "latchctl", "this types what is for the person alone", _INSTEAD)
+        elif _changes_program(subject, command) or _opens_state(command):
+            yield Hit(command.id, "latchd", "this changes the guard's own program or state", _INSTEAD)
         elif _uninstalls(command):
             yield Hit(command.id, "latchd", "this uninstalls the guard", _INSTEAD)
         elif command.program.startswith("python") and _FROM_CODE.search(subject.text):
@@ -204,6 +244,7 @@ RULES: Final = (
             "sed -i s/a/b/ ~/.config/systemd/user/latchd.service",
             "rm .latchd.toml",
             "chmod 000 ~/.local/state/latchd/latchd.db",
+            "mount --bind /tmp/x ~/.config/latchd",
         ),
         passes=(
             "cat ~/.config/latchd/config.toml",
@@ -251,8 +292,17 @@ RULES: Final = (
             "systemctl --user disable latchd-hook.socket",
             "kill $(pgrep latchd)",
             "pgrep -f latchd | xargs kill",
+            "pkill -f latch",
+            "systemctl --user stop 'lat*'",
         ),
-        passes=("systemctl --user status latchd", "pkill node", "echo latchd", "kill $(pgrep node)"),
+        passes=(
+            "systemctl --user status latchd",
+            "pkill node",
+            "echo latchd",
+            "kill $(pgrep node)",
+            "systemctl --user stop 'web-*'",
+            "systemctl stop nginx",
+        ),
     ),
     Rule(
         "self.command",
@@ -271,6 +321,9 @@ RULES: Final = (
             "python3 -m latch_client.cli uninstall claudecode",
             "~/.local/bin/latchctl down",
             "pip uninstall -y latchd",
+            "pip install --force-reinstall latchd==0.0.1",
+            "rm $(which latchd)",
+            "xdotool type 'latchctl allow K7QM-2XRD'",
         ),
         passes=(
             "latchctl status",
@@ -279,6 +332,10 @@ RULES: Final = (
             "pip uninstall -y requests",
             "latchctl explain 'rm -rf /'",
             "echo latchctl down",
+            "pip install requests",
+            "pip install -e .",
+            "rm $(which eslint)",
+            "which latchd",
         ),
     ),
     Rule(

@@ -206,7 +206,36 @@ def _opens(command: Command, *, public: bool) -> bool:
     return _OPENS.search(mode) is not None
 
 
+def _linked(subject: Subject) -> Iterator[Hit]:
+    """A credential gets another name, under which nobody knows it for one."""
+    for command in subject.acting():
+        if command.program not in ("ln", "gln"):
+            continue
+        own = [fact for fact in subject.facts.paths if fact.command_id == command.id]
+        names = [fact.resolved or fact.value for fact in own if fact.access is Access.WRITE]
+        if any(credential(name, subject.home) for name in names):
+            continue
+        for fact in own:
+            path = fact.resolved or fact.value
+            if fact.access is not Access.WRITE and credential(path, subject.home):
+                yield Hit(
+                    command.id,
+                    path.replace("\0", "$…")[:160],
+                    f"`{path[:160]}` is a credential, and this gives it another name".replace("\0", "$…"),
+                    "link it under its own name",
+                )
+
+
 RULES: Final = (
+    Rule(
+        "credential.linked",
+        "a credential gets another name",
+        Group.CREDENTIAL,
+        Severity.HIGH,
+        _linked,
+        denies=("ln -s .env l && cat l", "ln ~/.ssh/id_rsa k"),
+        passes=("ln -s ../.env .env", "ln -s ../src lib", "ln -s .env.example sample"),
+    ),
     Rule(
         "credential.exposed",
         "others are let at a credential",

@@ -101,8 +101,8 @@ def _by_input(subject: Subject) -> Iterator[Hit]:
 
 # They pass a statement among their words on to a database.
 CARRIERS: Final = frozenset(
-    "snow turso heroku fly flyctl railway wrangler supabase pscale neonctl rails rake flask python python3 php "
-    "artisan sail dbmate drizzle-kit prisma cockroach curl wget http xh".split()
+    "snow turso heroku fly flyctl railway wrangler supabase pscale neonctl rails rake flask python python3 "
+    "php artisan sail dbmate drizzle-kit prisma cockroach curl wget http xh".split()
 )
 _QUERY: Final = re.compile(r"[?&]query=([^&#]{1,2048})", re.IGNORECASE)
 

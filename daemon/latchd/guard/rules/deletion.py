@@ -148,31 +148,13 @@ def _links(subject: Subject, command: Command) -> Iterator[tuple[int, PathFact, 
 
 def _delete_linked(subject: Subject) -> Iterator[Hit]:
     """`ln -s / x && rm -rf x/`: what a link of this very text leads to is emptied."""
-    leads = [
-        (command.id, sources[0], places[0].resolved)
-        for command in subject.acting()
-        if command.program in ("ln", "gln")
-        and len(
-            sources := [
-                f for f in subject.facts.paths if f.command_id == command.id and f.access is not Access.WRITE
-            ]
-        )
-        == 1
-        and len(
-            places := [
-                f for f in subject.facts.paths if f.command_id == command.id and f.access is Access.WRITE
-            ]
-        )
-        == 1
-        and places[0].resolved
-    ]
+    leads = [link for command in subject.acting() for link in _links(subject, command)]
     if not leads:
         return
     for command, fact, _found in deleted(subject):
         for maker, source, name in leads:
-            below = fact.resolved.startswith(name + "/") or (
-                fact.resolved == name and fact.value.endswith("/")
-            )
+            whole = fact.resolved == name and fact.value.endswith("/")
+            below = whole or fact.resolved.startswith(name + "/")
             away = where(subject, source) not in (Place.PROJECT, Place.SCRATCH)
             if maker < command.id and fact.recursive and below and away:
                 yield Hit(
@@ -383,6 +365,8 @@ RULES: Final = (
             'rm -rf "$(cat list)"',
             "cd .. && rm -rf $(pwd)/build",
             "rm -rf $X $(find . -name a)",
+            "rm -rf $(find . -name a)$X",
+            "rm -rf $X$(find . -name a)",
             'for d in $(find . -name a) "$@"; do rm -rf "$d"; done',
             'for d in $(find . -name a); do cd /; rm -rf "$d"; done',
             'd=$(find . -name a); cd /; rm -rf "$d"',

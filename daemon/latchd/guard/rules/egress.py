@@ -72,7 +72,9 @@ def _download_exec(subject: Subject) -> Iterator[Hit]:
         subject, {each for each in fetching if not saves_only(subject, subject.facts.command(each))}
     )
     for command in subject.acting():
-        if command.id in fetched and _runs_input(command):
+        if (command.id in fetched and _runs_input(command)) or (
+            command.id in fetched and command.program in _RUNNERS and _runs_substituted(subject, command)
+        ):
             yield _exec_hit(command.id, command.program)
         elif not command.program and command.executable[:1] == "\0" and _is_fetched(command, fetched):
             yield _exec_hit(command.id, "(fetched text)")
@@ -111,6 +113,14 @@ def _executed(subject: Subject) -> Iterator[tuple[int, str]]:
             operand = next((word for word in command.arguments[1:] if not word.value.startswith("-")), None)
             if operand is not None:
                 yield command.id, resolve(operand, context)
+
+
+def _runs_substituted(subject: Subject, command: Command) -> bool:
+    """`python3 <(curl …)`: the file that is run is another command's output."""
+    return any(
+        fact.command_id == command.id and fact.access is Access.EXECUTE and fact.value.startswith("\0")
+        for fact in subject.facts.paths
+    )
 
 
 def _is_fetched(command: Command, fetched: set[int]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from typing import Final
 
@@ -85,7 +86,58 @@ def _passing_config(subject: Subject) -> Iterator[Hit]:
     return _sets_config(subject, lasting=False)
 
 
+_TRANSFERS: Final = frozenset("fetch pull clone ls-remote push archive fetch-pack send-pack".split())
+_HELPERS: Final = re.compile(r"--(?:upload-pack|receive-pack|exec)=(?P<told>.*)", re.DOTALL)
+_PAGERS: Final = re.compile(r"(?:-O|--open-files-in-pager=|--extcmd=)(?P<told>.+)", re.DOTALL)
+_PLAIN: Final = re.compile(r"(?:[\w./~-]{0,256}/)?git[- ](?:upload|receive)-(?:pack|archive)\Z")
+
+
+def _foreign_helper(subject: Subject) -> Iterator[Hit]:
+    """A program of one's own where git's is started, here or on the other machine."""
+    for command in subject.acting():
+        words = command.argv[1:]
+        if command.program != "git":
+            continue
+        if _TRANSFERS & set(words):
+            told = [found["told"] for word in words if (found := _HELPERS.match(word))]
+            told = [value for value in told if not _PLAIN.match(value)]
+        elif {"grep", "difftool"} & set(words[:3]):
+            told = [found["told"] for word in words if (found := _PAGERS.match(word))]
+            told += [
+                words[at + 1] for at, word in enumerate(words[:-1]) if word == "-x" and "difftool" in words
+            ]
+            told = [value for value in told if "/" in value or " -c" in value]
+        else:
+            continue
+        if told:
+            shown = told[0].replace("\0", "$…")[:60]
+            yield Hit(
+                command.id,
+                shown,
+                f"git starts `{shown}` here or on the other machine",
+                "leave git's own program",
+            )
+
+
 RULES: Final = (
+    Rule(
+        "git.foreign-helper",
+        "git starts a program of one's own in place of its",
+        Group.CANNOT_VOUCH,
+        Severity.MEDIUM,
+        _foreign_helper,
+        denies=(
+            "git ls-remote --upload-pack=./evil ssh://h.example/a",
+            "git grep -O'sh -c x' foo",
+            "git difftool -x 'sh -c x'",
+        ),
+        passes=(
+            "git fetch --upload-pack=/opt/bin/git-upload-pack origin",
+            "git grep -Oless foo",
+            "git difftool -x meld",
+            "git rebase --exec='make test' main",
+        ),
+    ),
     Rule(
         "git.discard-work",
         "uncommitted work is thrown away",

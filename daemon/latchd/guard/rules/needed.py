@@ -42,7 +42,7 @@ NEEDED: Final[Mapping[str, Needs]] = MappingProxyType(
             "self.files": "of own",
             "self.hooks": "of hooks",
             "self.socket": "word latch",
-            "self.stop": "word latch",
+            "self.stop": "word latch, program pkill skill systemctl",
             "self.command": "word latch",
             "self.environment": "text LATCHD_ XDG_",
             "fs.delete-root-or-home": "takes root home dynamic",
@@ -62,6 +62,9 @@ NEEDED: Final[Mapping[str, Needs]] = MappingProxyType(
             "fs.set-id": "detail set-id",
             "sys.schedule-removed": "detail schedule-remove",
             "sys.halt": "detail halt mass-kill",
+            "sys.kill-listed": "program kill",
+            "git.foreign-helper": "program git",
+            "credential.linked": "program ln gln",
             "sys.fork-bomb": "text ()",
             "code.runs-fetched": _LANGUAGE,
             "code.reverse-shell": _LANGUAGE,
@@ -122,7 +125,8 @@ NEEDED: Final[Mapping[str, Needs]] = MappingProxyType(
             "credential.named": "operands unknown",
             "credential.print": "operation credential_read",
             "agent.bypass": (
-                "operation policy_bypass, grammar unknown, program npx pnpx bunx pnpm yarn npm bun"
+                "operation policy_bypass, grammar unknown, program npx pnpx bunx pnpm yarn npm bun claude "
+                "codex gemini opencode cursor-agent copilot amp"
             ),
             "agent.instructions": "of instructions",
             "container.host-namespace": "operation namespace_enter root_change",

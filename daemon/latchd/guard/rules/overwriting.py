@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator
 from typing import Final
@@ -161,6 +162,62 @@ def _halt(subject: Subject) -> Iterator[Hit]:
             )
 
 
+_NARROWS: Final = frozenset("grep egrep fgrep rg head tail fzf lsof fuser jq".split())
+
+
+def _kill_listed(subject: Subject) -> Iterator[Hit]:
+    """`ps … | awk '{print $2}' | xargs kill`: the numbers of all there is, with nothing that chooses."""
+    for command in subject.acting():
+        if command.program != "kill" or "-0" in command.argv:
+            continue
+        sources = list(_sources(subject, command))
+        outer = subject.facts.command(command.parent)
+        if outer is not None and _chooses(outer):
+            continue  # awk's own pattern says which
+        if any(map(_lists_all, sources)) and not any(map(_chooses, sources)):
+            yield Hit(
+                command.id,
+                "(every process)",
+                "this ends every process that is listed",
+                "end one process, by its number or its name",
+            )
+
+
+def _sources(subject: Subject, command: Command) -> Iterator[Command]:
+    """Commands whose output comes to this one, or to the wrapper that hands it its words."""
+    waiting = [command.id, *([command.parent] if command.wrappers else [])]
+    seen = set(waiting)
+    while waiting:
+        at = waiting.pop()
+        for flow in subject.facts.flows:
+            source = subject.facts.command(flow.from_command) if flow.to_command == at else None
+            if source is not None and source.id not in seen:
+                seen.add(source.id)
+                waiting.append(source.id)
+                yield source
+
+
+def _lists_all(source: Command) -> bool:
+    words = source.argv[1:]
+    if source.program == "pgrep":
+        return all(
+            word in (".", ".*", "") or word.startswith("-") for word in words if word not in _owners(words)
+        )
+    every = any(word.lstrip("-") in ("e", "A", "ax", "aux", "ef", "axo", "eo", "axu") for word in words)
+    return source.program == "ps" and every and not {"-C", "-p", "--pid", "--ppid"} & set(words)
+
+
+def _owners(words: tuple[str, ...]) -> set[str]:
+    return {after for before, after in itertools.pairwise(words) if before in ("-u", "-U", "--euid", "--uid")}
+
+
+def _chooses(source: Command) -> bool:
+    coded = source.program in ("awk", "gawk", "mawk", "sed", "perl") and any(
+        mark in word for word in source.argv[1:] for mark in ("/", "==", "~")
+    )
+    return source.program in _NARROWS or coded
+
+
 _QUOTED: Final = re.compile(r"'[^']*'|\"[^\"]*\"")
 
 
@@ -281,6 +338,27 @@ RULES: Final = (
         _halt,
         denies=("shutdown -h now", "sudo reboot", "kill -9 -1", "killall5 -9"),
         passes=("kill 123", "echo reboot", "kill -0 1"),
+    ),
+    Rule(
+        "sys.kill-listed",
+        "every process that is listed is ended",
+        Group.DESTROY,
+        Severity.HIGH,
+        _kill_listed,
+        denies=(
+            "ps aux | awk '{print $2}' | xargs kill -9",
+            "pgrep . | xargs kill -9",
+            "kill -9 $(ps -e -o pid=)",
+            "kill -9 $(pgrep -u dev)",
+        ),
+        passes=(
+            "ps aux | grep node | awk '{print $2}' | xargs kill -9",
+            "ps aux | awk '/node/{print $2}' | xargs kill",
+            'ps aux | awk \'$11 == "node" { system("kill " $2) }\'',
+            "kill $(pgrep -f vite)",
+            "kill $(lsof -t -i:3000)",
+            "kill $(ps -C nginx -o pid=)",
+        ),
     ),
     Rule(
         "sys.fork-bomb",

@@ -11,6 +11,7 @@ from typing import Final
 
 from latch_contracts.facts import Access, Command, NetAction, Operation
 from latch_contracts.verdict import Route, Severity
+from latchd.guard.assignments import assigned
 from latchd.guard.groups import Group
 from latchd.guard.hosts import COLLECTORS, among
 from latchd.guard.paths import Place
@@ -80,13 +81,29 @@ def _opens_up(command: Command) -> bool:
 
 def _bypass(subject: Subject) -> Iterator[Hit]:
     for command in subject.acting():
-        if Operation.POLICY_BYPASS in command.operations or _runs_unbound(command):
+        if (
+            Operation.POLICY_BYPASS in command.operations
+            or _runs_unbound(command)
+            or _elsewhere(subject, command)
+        ):
             yield Hit(
                 command.id,
                 command.program,
                 f"this starts `{command.program[:40]}` without its approvals or its sandbox",
                 "start it with them, or let the person start it",
             )
+
+
+_STARTED: Final = frozenset("claude codex gemini opencode cursor-agent copilot amp".split())
+_HOMES: Final = re.compile(
+    r"CLAUDE_CONFIG_DIR|CODEX_HOME|GEMINI_CONFIG_DIR|OPENCODE_CONFIG(?:_DIR)?|HOME|XDG_(?:RUNTIME_DIR|CONFIG_HOME)"
+)
+
+
+def _elsewhere(subject: Subject, command: Command) -> bool:
+    """An agent that looks for its settings, and with them its hooks, in another place than it would."""
+    moved = command.program in _STARTED and any(True for _ in assigned(subject.text, _HOMES))
+    return moved and not {"--help", "--version", "-v", "-h"} & set(command.argv[1:])
 
 
 _PACKAGE_RUNNERS: Final = frozenset("npx pnpx bunx pnpm yarn npm bun".split())
@@ -168,7 +185,7 @@ def _miner(subject: Subject) -> Iterator[Hit]:
             yield Hit(command.id, name, f"`{name}` spends this machine on coins", "leave it out")
 
 
-_AWAY: Final = frozenset((Place.OUTSIDE, Place.HOME, Place.SYSTEM, Place.ROOT, Place.DEVICE))
+_AWAY: Final = frozenset((Place.OUTSIDE, Place.HOME, Place.SYSTEM, Place.ROOT, Place.DEVICE, Place.SCRATCH))
 
 
 def _set_id(subject: Subject) -> Iterator[Hit]:
@@ -255,8 +272,16 @@ RULES: Final = (
             "claude --dangerously-skip-permissions -p x",
             "npx gemini --yolo",
             "npx -y @google/gemini-cli@latest --yolo",
+            "CLAUDE_CONFIG_DIR=/tmp/c claude -p x",
+            "HOME=/tmp codex exec x",
         ),
-        passes=("claude -p x", "echo --yolo", "codex --help"),
+        passes=(
+            "FOO=1 claude -p x",
+            "CLAUDE_CONFIG_DIR=/tmp/c ls",
+            "claude -p x",
+            "echo --yolo",
+            "codex --help",
+        ),
     ),
     Rule(
         "container.host-namespace",
@@ -291,7 +316,11 @@ RULES: Final = (
         Group.UNUSUAL,
         Severity.HIGH,
         _set_id,
-        denies=("chmod u+s /opt/tool/bin/x", "chmod 4755 /usr/local/bin/x"),
+        denies=(
+            "chmod u+s /opt/tool/bin/x",
+            "chmod 4755 /usr/local/bin/x",
+            "cp /bin/bash /tmp/x; chmod 4755 /tmp/x",
+        ),
         passes=("chmod 755 /opt/tool/bin/x", "chmod u+s build/x", "chmod +x a"),
     ),
     Rule(

@@ -427,6 +427,7 @@ PROGRAMS: Final = (
         "grafana-cli deck consul nomad etcdctl argocd argo flux istioctl linkerd cilium rancher eas "
         "dapr temporal "
         "airflow dbt meilisearch elasticsearch-plugin apigeecli snyk-iac turso planetscale pscale neonctl "
+        "skaffold devspace okteto lxc-destroy virt-delete "
         "databricks spin deployctl boundary waypoint packer nomad-pack crossplane pulumi-esc",
         "~ c,config= f,force y,yes dry-run delete delete-config reset-offsets remove-all cleanup p,project= "
         "bootstrap-server= topic= group= e,env= o,output= n,namespace= r,repo= s,server= api-key= token= "

@@ -307,7 +307,7 @@ def _kubectl_extra(parsed: Parsed, description: Description, context: Context) -
 
 _HELM: Final = """
 * --dry-run | * * --dry-run : preview
-uninstall | delete | del | un : delete connect +cluster-loss
+uninstall | delete | del | un | destroy : delete connect +cluster-loss
 get values | get all | get manifest : credential_read connect
 get | list | ls | history | status | show | template | lint | search | version | env | repo list |\
     dependency list | verify :

@@ -23,8 +23,10 @@ secrets set | secrets enable | secrets tune | secrets move | secrets upload | se
     delete +cloud-loss
 kv get | read | print token | token lookup | unwrap | ssh | login --token-only | write -field* |\
     get | secrets get | secrets download | secrets | export | item get | read * |\
-    inject | document get | get-secret-value | variable get | access | show | ls --show | find --show | cat | view | decrypt | dump-keychain |\
-    find-*-password | lookup | search --unlock | search --all | print | pipe | request | env --show | reveal | edit |\
+    inject | document get | get-secret-value | variable get | access |\
+    show | ls --show | find --show | cat | view | decrypt | dump-keychain |\
+    find-*-password | lookup | search --unlock | search --all |\
+    print | pipe | request | env --show | reveal | edit |\
     otp | clip | read-secret | list items | get item | credential : credential_read
 run | exec : execute +child-command
 status | version | list | ls | help | path-help | vault list | item list | account list | whoami | sync |\
@@ -225,7 +227,8 @@ PROGRAMS: Final = (
             "show | export | clip | attachment-export : credential_read\n"
             "rm | rmdir : delete +cloud-loss\n"
             "ls | search | db-info | estimate | generate | diceware :\n"
-            "add | edit | mv | mkdir | merge | import | db-create | db-edit | attachment-import : config_change",
+            "add | edit | mv | mkdir | merge | import | db-create | db-edit |"
+            " attachment-import : config_change",
             UNKNOWN,
         ),
         {
@@ -239,7 +242,7 @@ PROGRAMS: Final = (
         "wg",
         "~",
         by_verb(
-            "showconf | genkey * | show * private-key | show * dump : credential_read\nshow | pubkey | genkey :"
+            "showconf | show * private-key | show * dump : credential_read\nshow | pubkey | genkey :"
             "\nset * | setconf | addconf | syncconf : config_change",
             HARMLESS,
         ),
@@ -322,8 +325,8 @@ PROGRAMS: Final = (
     ),
     program(
         "keytool",
-        "~ list v rfc keystore= storepass= alias= exportcert importkeystore genkeypair delete importcert file= "
-        "srckeystore= destkeystore= keypass= storetype= printcert",
+        "~ list v rfc keystore= storepass= alias= exportcert importkeystore genkeypair delete importcert "
+        "file= srckeystore= destkeystore= keypass= storetype= printcert",
         _keystore,
         {
             "keytool -list -keystore a.jks": "",

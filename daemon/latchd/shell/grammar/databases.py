@@ -198,7 +198,8 @@ def _admin(parsed: Parsed, _context: Context) -> Description:
 
 
 _PRISMA: Final = """
-migrate reset | db push --force-reset | db push --accept-data-loss | db drop : write connect +database-loss
+migrate reset | db push --force-reset | db push --accept-data-loss | db drop |\
+    push --force : write connect +database-loss
 db execute : execute connect +opaque-code
 migrate deploy | migrate dev | db push | db seed | migrate resolve : write connect
 generate | format | validate | studio | version | init : execute
@@ -247,8 +248,8 @@ PROGRAMS: Final = (
     program(
         "sqlcmd clickhouse-client clickhouse cqlsh snowsql usql osql isql sqlplus trino presto-cli "
         "beeline spark-sql hive impala-shell",
-        "~ q,query,Q= e,execute= c,command= i,input-file,queries-file= f,file= h,host,S= o,output= d,database= "
-        "u,user,U= p,password?",
+        "~ q,query,Q= e,execute= c,command= i,input-file,queries-file= f,file= h,host,S= o,output= "
+        "d,database= u,user,U= p,password?",
         client("query execute command", "input-file file", "host"),
         {
             "clickhouse-client --query 'drop table x'": "write +database-loss",
@@ -335,6 +336,7 @@ PROGRAMS: Final = (
         {
             "prisma migrate reset --force": "write connect +database-loss",
             "prisma generate": "execute",
+            "drizzle-kit push --force": "write connect +database-loss",
             "prisma db push --accept-data-loss": "write connect +database-loss",
             "alembic downgrade base": "write connect +database-loss",
         },

@@ -42,7 +42,8 @@ _RIMRAF: Final = frozenset(("rimraf",))
 _WHOLE: Final = frozenset(("home", "expanduser", "homedir"))
 _WALKS: Final = frozenset("rglob walk glob iglob iterdir scandir listdir readdirSync".split())
 _RECURSIVE: Final = frozenset(
-    "rimraf sync rmtree rm_rf rm_r remove_tree remove_entry removeSync emptyDirSync emptyDir remove_dir".split()
+    "rimraf sync rmtree rm_rf rm_r remove_tree remove_entry removeSync emptyDirSync emptyDir "
+    "remove_dir".split()
 )
 _WRITES: Final = frozenset(
     "writeFileSync writeFile createWriteStream file_put_contents write_text write_bytes truncate "
@@ -243,6 +244,10 @@ class _Reading:
             asked = last == "getenv" and self._asks_getenv(texts)
             if (not texts or secret_name(texts[0]) or last == "phpinfo") and not asked:
                 self.operations.append(Operation.ENVIRONMENT_READ)
+        elif last == "get_password" and "keyring" in self.names:
+            self.operations.append(Operation.CREDENTIAL_READ)
+        elif last == "dotenv_values":
+            self._touch(Operation.READ, Access.READ, texts[:1] or [".env"])
         elif last in ("kill", "killpg") and (self.language != "node" or call.name == "process.kill"):
             self.operations.append(Operation.PROCESS_KILL)
         if last in _OPAQUE or tail in _OPAQUE_OF or (last == "exec" and self.language == "python"):
@@ -444,7 +449,7 @@ class _Reading:
             return False
         for at, token in enumerate(found):
             whole = token.text in ("environ", "environb", "%ENV") or (
-                token.text == "env" and at > 1 and found[at - 2].text == "process"
+                token.text == "env" and at > 1 and found[at - 2].text in ("process", "Deno")
             )
             perl_or_ruby = token.text in _ENV_NAMES
             if token.kind != "n" or not (whole or perl_or_ruby):

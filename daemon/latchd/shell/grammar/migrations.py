@@ -50,8 +50,8 @@ PROGRAMS: Final = (
         by_verb(
             "database reset | database drop | db drop | db reset | migrate fresh | migrate reset | "
             "migrate refresh | metadata clear : connect write +database-loss\n"
-            "database setup | database create | migrate * | migration * | migrations * | prepare | generate * | "
-            "metadata * : connect write",
+            "database setup | database create | migrate * | migration * | migrations * | prepare | "
+            "generate * | metadata * : connect write",
             UNKNOWN,
         ),
         {
@@ -67,7 +67,8 @@ PROGRAMS: Final = (
         "migrate golang-migrate",
         "~ path= source= database= prefetch= lock-timeout= verbose all f ext= dir= seq",
         by_verb(
-            "drop | down --all : connect write +database-loss\nup | down | goto | force | create : connect write"
+            "drop | down --all : connect write +database-loss\n"
+            "up | down | goto | force | create : connect write"
         ),
         {
             "migrate -path m -database x drop -f": "connect write +database-loss",
@@ -76,6 +77,22 @@ PROGRAMS: Final = (
             "migrate -path m -database x down 1": "connect write",
         },
         style=Style.DASHED,
+    ),
+    program(
+        "atlas",
+        "~ u,url= env= c,config= var= auto-approve dry-run f,file= to= dev-url= dir= projectId= force",
+        by_verb(
+            "* * --dry-run : preview\n"
+            "schema clean | schema apply --auto-approve | clusters delete | projects delete : "
+            "connect write +database-loss\n"
+            "schema * | migrate * | version | login : connect write",
+            UNKNOWN,
+        ),
+        {
+            "atlas schema clean -u x --auto-approve": "connect write +database-loss",
+            "atlas schema inspect -u x": "connect write",
+            "atlas migrate diff a": "connect write",
+        },
     ),
     program(
         "cypher-shell",

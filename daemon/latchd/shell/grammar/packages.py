@@ -95,6 +95,7 @@ flyway:clean | flywayClean | liquibase:dropAll | dropAll | hibernate:drop : conn
 help | dependencies | tasks | projects | properties | dependency:tree | versions:display* :
 """
 _POETRY: Final = """
+publish --dry-run : preview
 publish : upload connect +publish
 install | add | update | sync | lock | tool install | tool upgrade | pip install | pip sync |\
     python install | self update | create | env create | inject | reinstall* | upgrade* |\
@@ -304,7 +305,7 @@ PROGRAMS: Final = (
     ),
     program(
         "uv poetry pdm hatch rye pixi pipx pipenv virtualenv easy_install conan vcpkg",
-        "~ C,directory= P,project= p,python= r,requirement= group= extra= index-url= with= list",
+        "~ C,directory= P,project= p,python= r,requirement= group= extra= index-url= with= list dry-run",
         by_verb(_POETRY, RUNS),
         {
             "uv sync": "install connect",
@@ -313,6 +314,7 @@ PROGRAMS: Final = (
             "pipx install x": "install connect",
             "uv pip list": "",
             "poetry publish": "upload connect +publish",
+            "uv publish --dry-run": "preview",
         },
     ),
     program(

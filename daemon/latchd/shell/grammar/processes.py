@@ -319,10 +319,28 @@ PROGRAMS: Final = (
         },
     ),
     program(
-        "chkconfig update-rc.d rc-update systemd-run systemd-tmpfiles loginctl anacron fcron schtasks",
+        "update-rc.d systemd-run systemd-tmpfiles anacron fcron schtasks",
         "~",
         acts(Operation.SCHEDULE),
-        {"systemd-run --user make": "schedule", "loginctl enable-linger": "schedule"},
+        {"systemd-run --user make": "schedule"},
+    ),
+    program(
+        "chkconfig rc-update loginctl",
+        "~ list",
+        by_verb(
+            """
+--list | show | show * | list | list-* | *-status | show-* :
+terminate-* | kill-* | lock-* | unlock-* | activate | attach : execute +service-stop
+* : schedule
+""",
+            HARMLESS,
+        ),
+        {
+            "loginctl enable-linger": "schedule",
+            "loginctl list-sessions": "",
+            "chkconfig --list": "",
+            "chkconfig httpd on": "schedule",
+        },
     ),
     program(
         "pm2 forever",

@@ -116,6 +116,18 @@ def _split(parsed: Parsed, _context: Context) -> Description:
     )
 
 
+def _csplit(parsed: Parsed, _context: Context) -> Description:
+    """csplit: the file, then patterns and line numbers where it is cut."""
+    read = parsed.operands[:1]
+    return Description(
+        known=True,
+        operations=(Operation.READ, Operation.WRITE),
+        targets=(*aimed(Access.READ, read), *aimed(Access.WRITE, parsed.values("prefix"))),
+        reads_stdin=bool(read) and read[0].value == "-",
+        writes_stdout=False,
+    )
+
+
 def _pages(parsed: Parsed, context: Context) -> Description:
     """Pagers: +COMMAND is no file, -o keeps a copy of the input."""
     files = tuple(word for word in parsed.operands if not word.value.startswith("+"))
@@ -355,7 +367,16 @@ PROGRAMS: Final = (
         },
     ),
     program(
-        "split gsplit csplit gcsplit",
+        "csplit gcsplit",
+        "~ b,suffix-format= f,prefix= n,digits=",
+        _csplit,
+        {
+            "csplit a /x/ 5": "read write read:a >none",
+            "csplit -f out a /x/": "read write read:a write:out >none",
+        },
+    ),
+    program(
+        "split gsplit",
         "# ~ a,suffix-length= b,bytes= C,line-bytes= l,lines= n,number,digits= filter= "
         "additional-suffix= f,prefix= t,separator=",
         _split,

@@ -1,4 +1,4 @@
-"""Programs other than rm that take files away: npm's removers, desktop bins, finders of duplicates, tidiers."""
+"""Programs other than rm that take files away: npm's removers, desktop bins, finders of duplicates."""
 
 from __future__ import annotations
 

@@ -164,7 +164,7 @@ def _rclones(parsed: Parsed, context: Context) -> Description:
 
 
 def _sftps(parsed: Parsed, context: Context) -> Description:
-    """A client that is told line by line what to send: `put FILE` on stdin, in an option or behind the host."""
+    """A client that is told line by line what to send: `put FILE` on stdin or in an option."""
     told = [context.text or "", *(word.value for word in parsed.values("e", "c"))]
     told.append(" ".join(word.value for word in parsed.operands[1:]))
     sent = tuple(literal(name) for text in told for name in _PUTS.findall(text))

@@ -10,9 +10,10 @@ import itertools
 import re
 
 from latch_contracts.facts import Access, Argument, NetAction, Operation
-from latchd.shell.grammar.description import Contact, Context, Description
+from latchd.shell.grammar.description import UNKNOWN, Contact, Context, Description
 from latchd.shell.grammar.options import Parsed, Style
 from latchd.shell.grammar.program import Judge, acts, aimed, executes, program
+from latchd.shell.grammar.verbs import by_verb
 
 _SWITCH = re.compile(r"/[A-Za-z]{1,12}(:.*)?\Z")
 _ADDRESS = re.compile(r"\w+://")
@@ -127,6 +128,22 @@ def _registry(parsed: Parsed, _context: Context) -> Description:
 _ANY = "~"
 
 PROGRAMS = (
+    program(
+        "vssadmin wbadmin fsutil bcdedit wmic diskshadow",
+        "~",
+        by_verb(
+            "delete * | resize * | usn deletejournal | file setZeroData | shadowcopy delete | "
+            "/set * | /deletevalue * | /delete * : disk_write write +disk-loss\n"
+            "list * | get * | enum | /enum | * get * | * list * | usn queryjournal | fsinfo * :",
+            UNKNOWN,
+        ),
+        {
+            "vssadmin delete shadows /all": "disk_write write +disk-loss",
+            "vssadmin list shadows": "",
+            "wmic shadowcopy delete": "disk_write write +disk-loss",
+            "wmic cpu get name": "",
+        },
+    ),
     program(
         "remove-item del erase",
         _ANY,
