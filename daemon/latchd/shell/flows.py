@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from latch_contracts.facts import Access, Argument, DataFlow, End, Redirect
@@ -21,8 +22,10 @@ def trace(listing: Listing, described: Sequence[Description], home: str) -> tupl
         found[DataFlow(edge.source, edge.target, End.STDOUT, edge.end)] = None
     for raw, description in zip(listing.commands, described, strict=True):
         context = Context(raw.places[0] if raw.places and not raw.remote else "", "" if raw.remote else home)
-        for flow in (*_operand_flows(raw, description, context), *_redirect_flows(raw, context)):
+        for flow in itertools.chain(_operand_flows(raw, description, context), _redirect_flows(raw, context)):
             found[flow] = None
+            if len(found) > MAX_FLOWS:  # no more are listed; each file with each host is a square of them
+                return tuple(found)
     return tuple(found)
 
 
@@ -30,28 +33,28 @@ def _path(word: Argument, context: Context) -> str:
     return resolve(word, context) or word.value
 
 
-def _operand_flows(raw: Raw, description: Description, context: Context) -> list[DataFlow]:
-    flows: list[DataFlow] = []
+def _operand_flows(raw: Raw, description: Description, context: Context) -> Iterator[DataFlow]:
     sent = {word.value for word in description.uploads}
     saved = {word.value for word in description.saves}
-    hosts = [network_fact(raw.id, contact).host for contact in description.contacts] or [""]
+    hosts = list(dict.fromkeys(network_fact(raw.id, contact).host for contact in description.contacts)) or [
+        ""
+    ]
     for target in description.targets:
         path = _path(target.word, context)
         if target.access is Access.READ:
-            flows.append(DataFlow(0, raw.id, End.FILE, End.PROCESS, source_path=path))
+            yield DataFlow(0, raw.id, End.FILE, End.PROCESS, source_path=path)
         elif target.access in (Access.WRITE, Access.APPEND):
-            flows.append(DataFlow(raw.id, 0, End.PROCESS, End.FILE, sink_path=path))
+            yield DataFlow(raw.id, 0, End.PROCESS, End.FILE, sink_path=path)
         if target.word.value in sent:
-            flows += [DataFlow(0, 0, End.FILE, End.NETWORK, source_path=path, host=host) for host in hosts]
+            yield from (DataFlow(0, 0, End.FILE, End.NETWORK, source_path=path, host=host) for host in hosts)
         if target.word.value in saved:
-            flows += [DataFlow(0, 0, End.NETWORK, End.FILE, sink_path=path, host=host) for host in hosts]
+            yield from (DataFlow(0, 0, End.NETWORK, End.FILE, sink_path=path, host=host) for host in hosts)
     if not description.contacts:
-        return flows
+        return
     if sent or "stdin-upload" in description.details:
-        flows += [DataFlow(raw.id, 0, End.PROCESS, End.NETWORK, host=host) for host in hosts]
+        yield from (DataFlow(raw.id, 0, End.PROCESS, End.NETWORK, host=host) for host in hosts)
     if saved or "stdout-download" in description.details:
-        flows += [DataFlow(0, raw.id, End.NETWORK, End.PROCESS, host=host) for host in hosts]
-    return flows
+        yield from (DataFlow(0, raw.id, End.NETWORK, End.PROCESS, host=host) for host in hosts)
 
 
 def _redirect_flows(raw: Raw, context: Context) -> list[DataFlow]:

@@ -19,7 +19,7 @@ from latchd.shell.outputs import output_text
 from latchd.shell.parse import HOLE, Node, Program, Refusal, code_text, parse
 from latchd.shell.prepare import TICK
 from latchd.shell.variables import MAX_VALUE, Variables
-from latchd.shell.words import Word, expand, read_word
+from latchd.shell.words import MAX_MULTIPLIED, Word, expand, read_word
 from latchd.shell.wrappers import SHELLS
 
 MAX_FOLDS: Final = 128  # of one analysis
@@ -44,7 +44,11 @@ def read(
     That is the command's name, the words of eval and of a shell, and what echo prints for one. An argument
     of anything else stays a hole: who hides `-rf` from a reader is not helped by guessing.
     """
-    words = [read_word(program.text, start, end, program.spans, variables) for start, end in spans]
+    words: list[Word] = []
+    room = MAX_MULTIPLIED
+    for start, end in spans:  # words past the most that are listed are read for their code alone
+        words.append(read_word(program.text, start, end, program.spans, variables, braces=room > 0))
+        room -= len(words[-1].arguments)
     if words and _in_own_directory(words[0], variables):
         kept = tuple(
             Piece(piece.text, Flag.QUOTED_VARIABLE) if piece.flag is Flag.VARIABLE else piece

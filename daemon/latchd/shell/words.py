@@ -19,6 +19,7 @@ from latchd.shell.variables import Value, Variables, is_loose, pieces_of
 
 MAX_BRACES: Final = 64  # words that one word may become
 MAX_GROUPS: Final = 32  # opening braces in one word
+MAX_MULTIPLIED: Final = 1024  # words of a command; with so many, braces multiply no more
 SCRATCH: Final = "/tmp/"  # noqa: S108 - where `mktemp -d` makes its directory
 _HOLES: Final = frozenset({Flag.HOLE, Flag.QUOTED_HOLE, Flag.MANY, Flag.SCRATCH})
 _KEPT: Final = frozenset({Flag.SCRATCH, Flag.HOLE, Flag.QUOTED_HOLE, Flag.GLOB})
@@ -45,14 +46,22 @@ def literal(value: str) -> Argument:
     return Argument(value)
 
 
-def read_word(text: str, start: int, end: int, spans: Mapping[int, Node], variables: Variables) -> Word:
+def read_word(
+    text: str,
+    start: int,
+    end: int,
+    spans: Mapping[int, Node],
+    variables: Variables,
+    *,
+    braces: bool = True,
+) -> Word:
     """The arguments that ``text[start:end]`` becomes where ``variables`` hold."""
     lexed = lex(text, start, end, spans)
     if len(lexed.pieces) == 1 and lexed.pieces[0].flag is Flag.PLAIN:
         only = lexed.pieces[0].text
         if _SIMPLE.match(only):
             return Word((Argument(only),), lexed, bare=only)
-    return expand(lexed, variables, bare=text[start:end])
+    return expand(lexed, variables, bare=text[start:end], braces=braces)
 
 
 def expand(
