@@ -9,7 +9,7 @@ from typing import Final
 import msgspec
 
 from latch_contracts.facts import Argument, Issue, Reach
-from latchd.shell.child import quoted
+from latchd.shell.child import program_name, quoted
 from latchd.shell.listing import LIMITS, Listing, Raw, Scope
 from latchd.shell.parse import code_text
 from latchd.shell.variables import HOLE, Variables, is_loose
@@ -156,6 +156,11 @@ def _bind(listing: Listing, words: Sequence[Argument], scope: Scope, variables: 
             listing.note(Issue.UNSUPPORTED_CONSTRUCT)
 
 
+def _is_named(raw: Raw) -> bool:
+    """Whether the command's program is told by its first word."""
+    return not raw.words[0].expands and bool(program_name(raw.words[0].value))
+
+
 def _alias(listing: Listing, words: Sequence[Argument], scope: Scope, variables: Variables) -> None:
     for word in words:
         name, equals, body = word.value.partition("=")
@@ -171,7 +176,7 @@ def _alias(listing: Listing, words: Sequence[Argument], scope: Scope, variables:
         )
         known, before = dict(listing.issues), len(listing.commands)
         listing.text(code_text(body), inner, variables.bare())
-        named = not any(raw.words and raw.words[0].expands for raw in listing.commands[before:])
+        named = all(_is_named(raw) for raw in listing.commands[before:] if raw.words)
         if named and not LIMITS & listing.issues.keys():  # a use of the name is a doubt of its own
             listing.issues = known
         listing.bodies[name] = code_text(body)
