@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -95,12 +96,16 @@ def test_json_is_one_record_a_line(places: Places, capsys: pytest.CaptureFixture
 
 
 def test_ctrl_c_ends_it_well(places: Places, capsys: pytest.CaptureFixture[str]) -> None:
+    ended = threading.Event()
+
     def then_ctrl_c(_: Request) -> Iterator[Answer]:
         yield Streamed(VERSION, OLD)
         os.kill(os.getpid(), signal.SIGINT)
+        ended.wait()  # a connection that ends here could be noticed ahead of the signal
 
     with serving(places, then_ctrl_c):
         code = main(["tail", "--since", "0"])
+        ended.set()
 
     assert (code, capsys.readouterr().err) == (0, "")
 
