@@ -28,7 +28,9 @@ _SOURCES: Final = ":".join(str(REPOSITORY / part) for part in ("daemon", "client
 DAEMON: Final = (sys.executable, "-P", "-m", "latchd")  # -P: never a module from the working directory
 
 # Of a record: what differs from run to run, and how the keyed digests came out.
-_VOLATILE: Final = frozenset({"seq", "at_ms", "session", "session_key", "call_key", "latency_us", "policy"})
+_VOLATILE: Final = frozenset(
+    {"seq", "at_ms", "session", "session_key", "call_key", "latency_us", "policy", "rules"}
+)
 
 
 class Stage:
