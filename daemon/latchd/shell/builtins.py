@@ -158,7 +158,8 @@ def _bind(listing: Listing, words: Sequence[Argument], scope: Scope, variables: 
 
 def _is_named(raw: Raw) -> bool:
     """Whether the command's program is told by its first word."""
-    return not raw.words[0].expands and bool(program_name(raw.words[0].value))
+    first = raw.words[0]
+    return not (first.expands or first.globs) and bool(program_name(first.value))
 
 
 def _alias(listing: Listing, words: Sequence[Argument], scope: Scope, variables: Variables) -> None:
