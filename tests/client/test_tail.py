@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import threading
 from collections.abc import Iterator
@@ -100,8 +99,9 @@ def test_ctrl_c_ends_it_well(places: Places, capsys: pytest.CaptureFixture[str])
 
     def then_ctrl_c(_: Request) -> Iterator[Answer]:
         yield Streamed(VERSION, OLD)
-        os.kill(os.getpid(), signal.SIGINT)
-        ended.wait()  # a connection that ends here could be noticed ahead of the signal
+        # To the thread that reads: another one would take the signal and leave it reading.
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+        ended.wait(10)  # a connection that ends here could be noticed ahead of the signal
 
     with serving(places, then_ctrl_c):
         code = main(["tail", "--since", "0"])
