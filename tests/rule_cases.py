@@ -14,7 +14,7 @@ from latchd.rules.bundled import ENGINE
 from latchd.rules.compiling import Entry, entries
 from latchd.rules.pack import PackFile, parse
 
-_RULE: dict[str, Any] = {
+RULE: dict[str, Any] = {
     "id": "mine.deploy",
     "title": "a deployment is begun",
     "severity": "critical",
@@ -28,7 +28,7 @@ _RULE: dict[str, Any] = {
 
 def pack(*rules: dict[str, Any], path: str = "mine.yaml", category: str = "mine") -> PackFile:
     """A pack of rules, each a rule that is whole with these fields over it. JSON is YAML too."""
-    whole = {"version": 1, "category": category, "rules": [_RULE | rule for rule in rules]}
+    whole = {"version": 1, "category": category, "rules": [RULE | rule for rule in rules]}
     return parse(msgspec.json.encode(whole), path)
 
 

@@ -80,6 +80,19 @@ class Subject(msgspec.Struct, frozen=True):
             if command is None or command.effect is not Effect.PREVIEW:
                 yield command or WHOLE, fact
 
+    def sources(self, command: Command) -> Iterator[Command]:
+        """Commands whose output comes to this one, or to the wrapper that hands it its words, however far."""
+        waiting = [command.id, *([command.parent] if command.wrappers else [])]
+        seen = set(waiting)
+        while waiting:
+            at = waiting.pop()
+            for flow in self.facts.flows:
+                source = self.facts.command(flow.from_command) if flow.to_command == at else None
+                if source is not None and source.id not in seen:
+                    seen.add(source.id)
+                    waiting.append(source.id)
+                    yield source
+
     def segment(self, command_id: int) -> str:
         """The beginning of one command as a reason may show it: masked, one line, short."""
         command = self.facts.command(command_id)

@@ -119,9 +119,7 @@ def _region_marks(text: str, region: Node, regions: list[Node], at: int, end: in
         node, arithmetic = waiting.pop()
         kind = node.kind
         if kind == "word" and not node.children:  # most nodes by far
-            if node.start - at > 1 and text[at : node.start].strip(" \t\n"):
-                return None
-            if node.start - at == 1 and text[at] not in " \t\n":
+            if text[at : node.start].strip(" \t\n"):
                 return None
             at = max(at, node.end)
             continue

@@ -14,20 +14,12 @@ from latchd.projects import Projects
 from latchd.rules.bundled import released
 from latchd.rules.pack import MAX_FILES
 from latchd.rules.standing import RulesError, standing
+from rule_cases import RULE
 
 
 def write(directory: Path, name: str = "mine.yaml", **fields: object) -> Path:
     directory.mkdir(parents=True, exist_ok=True)
-    rule = {
-        "id": f"{name.partition('.')[0]}.deploy",
-        "title": "a deployment is begun",
-        "severity": "critical",
-        "confidence": 0.9,
-        "pattern": "^deploytool",
-        "tags": ["deployment"],
-        "message": "this deploys",
-        "instead": "let the person do it",
-    }
+    rule = RULE | {"id": f"{name.partition('.')[0]}.deploy"}
     path = directory / name
     path.write_bytes(msgspec.json.encode({"version": 1, "category": "mine", "rules": [rule | fields]}))
     return path

@@ -15,7 +15,7 @@ from latchd.rules.compiling import Entry
 from latchd.rules.generation import Generation, with_packs
 from latchd.rules.standing import RulesError, standing, tried
 from latchd.rules.trying import OWN, Most, doubted, planned, refusal, refusals
-from rule_cases import entries_of
+from rule_cases import RULE, entries_of
 
 MANY = Most(commands=1000, bytes=100_000)
 GOOD: dict[str, Any] = {"denies": ["deploytool prod", "deploytool"], "passes": ["make", "ls"]}
@@ -29,21 +29,11 @@ def made(**fields: Any) -> tuple[Generation, list[Entry]]:
 
 def write(directory: Path, **fields: Any) -> Path:
     directory.mkdir(parents=True)
-    pack = {"version": 1, "category": "mine", "rules": [RULE | fields]}
+    pack = {"version": 1, "category": "mine", "rules": [RULE | GOOD | fields]}
     (directory / "mine.yaml").write_bytes(msgspec.json.encode(pack))
     return directory / "mine.yaml"
 
 
-RULE: dict[str, Any] = GOOD | {
-    "id": "mine.deploy",
-    "title": "a deployment is begun",
-    "severity": "critical",
-    "confidence": 0.9,
-    "pattern": "^deploytool",
-    "tags": ["deployment"],
-    "message": "this deploys",
-    "instead": "let the person do it",
-}
 # What is wrong with a rule, and how it is told.
 WRONG = [
     ({"denies": ["othertool"]}, "`mine.deploy`: `othertool` is not found by its own rule"),

@@ -125,19 +125,11 @@ def _matches(command: Command) -> bool:
 
 def _fed_by_name(subject: Subject, command: Command) -> bool:
     """Whether the numbers to end come from a search for the guard: `kill $(pgrep latchd)`."""
-    waiting = [command.id, *([command.parent] if command.wrappers else [])]
-    seen = set(waiting)
-    while waiting:
-        at = waiting.pop()
-        for flow in subject.facts.flows:
-            source = subject.facts.command(flow.from_command) if flow.to_command == at else None
-            if source is None or source.id in seen:
-                continue
-            if any("latchd" in word or "latch_c" in word or word == "latchctl" for word in source.argv):
-                return True
-            seen.add(source.id)
-            waiting.append(source.id)
-    return False
+    return any(
+        "latchd" in word or "latch_c" in word or word == "latchctl"
+        for source in subject.sources(command)
+        for word in source.argv
+    )
 
 
 _REMOVERS: Final = frozenset(

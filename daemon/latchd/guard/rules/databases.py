@@ -59,15 +59,19 @@ def _texts(value: Any, key: str, depth: int) -> Iterator[str]:
         yield value
 
 
+def _lost(command_id: int, told: str) -> Hit:
+    return Hit(
+        command_id, told, f"`{told}` removes data for good", "work on a copy, or let the person run it"
+    )
+
+
 def _by_tool(subject: Subject) -> Iterator[Hit]:
     call = subject.event.call
     if call is None or call.surface not in _OPAQUE or not _TOOL.search(call.tool):
         return
     for text in _texts(call.arguments, "", 0):
         if words := loses(text):
-            yield Hit(
-                1, words, f"`{words}` removes data for good", "work on a copy, or let the person run it"
-            )
+            yield _lost(1, words)
 
 
 _CLIENTS: Final = frozenset(
@@ -91,12 +95,7 @@ def _by_input(subject: Subject) -> Iterator[Hit]:
         spoken = [" ".join(feeder.argv[1:]) for feeder in feeders if feeder and feeder.program in _SPEAKERS]
         for sql in (*spoken, *heredocs(text), *herestrings(text)):
             if words := loses(sql):
-                yield Hit(
-                    command.id,
-                    words,
-                    f"`{words}` removes data for good",
-                    "work on a copy, or let the person run it",
-                )
+                yield _lost(command.id, words)
 
 
 # They pass a statement among their words on to a database.
@@ -120,12 +119,7 @@ def _by_word(subject: Subject) -> Iterator[Hit]:
                 texts = [found.replace("+", " ").replace("%20", " ") for found in _QUERY.findall(word)]
             told = next((words for text in texts if " " in text and (words := loses(text))), "")
             if told:
-                yield Hit(
-                    command.id,
-                    told,
-                    f"`{told}` removes data for good",
-                    "work on a copy, or let the person run it",
-                )
+                yield _lost(command.id, told)
                 break
 
 
@@ -159,12 +153,7 @@ def _by_code(subject: Subject) -> Iterator[Hit]:
             called = _CALLS.search(code)
             if told or called:
                 told = told or (called.group()[:40] if called else "")
-                yield Hit(
-                    command.id,
-                    told,
-                    f"`{told}` removes data for good",
-                    "work on a copy, or let the person run it",
-                )
+                yield _lost(command.id, told)
                 break
 
 

@@ -170,7 +170,7 @@ def _kill_listed(subject: Subject) -> Iterator[Hit]:
     for command in subject.acting():
         if command.program != "kill" or "-0" in command.argv:
             continue
-        sources = list(_sources(subject, command))
+        sources = list(subject.sources(command))
         outer = subject.facts.command(command.parent)
         if outer is not None and _chooses(outer):
             continue  # awk's own pattern says which
@@ -181,20 +181,6 @@ def _kill_listed(subject: Subject) -> Iterator[Hit]:
                 "this ends every process that is listed",
                 "end one process, by its number or its name",
             )
-
-
-def _sources(subject: Subject, command: Command) -> Iterator[Command]:
-    """Commands whose output comes to this one, or to the wrapper that hands it its words."""
-    waiting = [command.id, *([command.parent] if command.wrappers else [])]
-    seen = set(waiting)
-    while waiting:
-        at = waiting.pop()
-        for flow in subject.facts.flows:
-            source = subject.facts.command(flow.from_command) if flow.to_command == at else None
-            if source is not None and source.id not in seen:
-                seen.add(source.id)
-                waiting.append(source.id)
-                yield source
 
 
 def _lists_all(source: Command) -> bool:
