@@ -6,8 +6,11 @@ an issue the status is less than complete.
 
 from __future__ import annotations
 
+import itertools
 import posixpath
 from typing import Final
+
+import msgspec
 
 from latch_contracts.facts import (
     Access,
@@ -152,7 +155,11 @@ def _context(raw: Raw, home: str) -> Context:
 def _describe(raw: Raw, context: Context) -> Description:
     if not raw.words or is_open(raw.words[0]):
         return Description(known=raw.kind is Kind.SHELL_REDIRECT)
-    return describe(program_name(raw.words[0].value), raw.words[1:], context)
+    found = describe(program_name(raw.words[0].value), raw.words[1:], context)
+    if len(found.targets) > MAX_PATHS:  # of more than are kept no further one needs a fact
+        targets = itertools.islice(dict.fromkeys(found.targets), MAX_PATHS + 1)
+        found = msgspec.structs.replace(found, targets=tuple(targets))
+    return found
 
 
 def _command(raw: Raw, description: Description) -> Command:

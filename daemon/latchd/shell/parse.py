@@ -26,16 +26,16 @@ MAX_COUNTS: Final = {
     "[[": 512,  # nested or left open, each costs the parser as much as a hundred words
 }  # outside of here-documents
 MAX_DEPTH: Final = 200
-MAX_NODES: Final = 20_000
+MAX_NODES: Final = 8192  # a script of 20 KiB has 5,000
 HOLE: Final = "\x01"  # stands in nested code for text that is only known when it runs
 
 _BUFFERS: Final[dict[int, bytearray]] = {}  # by length, so at most _CHUNK of them: 2 MiB in all
 _CHUNK: Final = 2048  # bytes per read; reads are the measure of rescanning, which is where time is lost
 _CALLBACKS: Final = 1500  # a clean 64 KiB takes about 900
 _ERROR_CALLBACKS: Final = 100  # after the first error only salvage remains
-# CPU seconds of one parse: a clean text takes 0.4 ms for each KiB, one that is all errors up to 20
+# CPU seconds of one parse: a clean text takes 0.2 ms for each KiB, one that is all errors up to 20
 _SECONDS: Final = 0.020
-_SECONDS_PER_BYTE: Final = 0.0005 / 1024
+_SECONDS_PER_BYTE: Final = 0.00025 / 1024
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _NESTED_CONTROL = re.compile(r"[\x00\x02-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _LANGUAGE = tree_sitter.Language(tree_sitter_bash.language())

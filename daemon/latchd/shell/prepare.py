@@ -18,7 +18,7 @@ MARK = "\x02"  # encloses a here-document's number; refused in input by the pars
 BOTH = "\x04"  # stands before the target of `<>`, which the parser does not know
 TICK = "\x03"  # encloses the number of a substitution that stood in backticks
 MAX_WORK: Final = 256
-MAX_STEPS: Final = 24_000  # characters that mean something: in 64 KiB, more than every third
+MAX_STEPS: Final = 16_384  # characters that mean something: in 64 KiB, every fourth
 MAX_ARITHMETIC: Final = 1024  # characters within which `((` must close
 _HARMLESS = re.compile(r"(?:[\w./ =:+@%,|>-]|<(?!<))*\Z")  # reads the same in `$( )`
 _BARE_DOLLAR = re.compile(r"\$(?![\w@*#?$!({},\['\"`\\-])", re.ASCII)  # expands nothing: it is a letter
@@ -34,6 +34,7 @@ _ESCAPES = re.compile(r"(?:\\[^\n \t])+")
 _DOUBLE_QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _UNQUOTED = re.compile(r'\\(?:\n|([$`"\\]))')
 _DOUBLE_STOPS = re.compile(r"[\\\"`$]")
+_LEADING_TABS = re.compile(r"^\t+", re.MULTILINE)
 _BLANKS = frozenset(" \t\n;&|()<>")
 
 
@@ -94,6 +95,7 @@ class _Scan:
         self.doubled = False  # a `((` that is no arithmetic has been met
         self.at = 0
         self.cases = "case" in text
+        self.last_joined = text.rfind("\\\n")  # no backslash-newline after it
         self.assigned: frozenset[str] | None = None  # names that are set anywhere, once one is asked for
 
     def run(self) -> Prepared:
@@ -283,17 +285,32 @@ class _Scan:
         for item in self.pending:
             if item.depth != len(self.stack):
                 self.sure = False
-            lines: list[str] = []
-            while self.at < len(self.text):
-                line = self._line(joined=not item.quoted)
-                bare = line.lstrip("\t") if item.tabs else line
-                if bare.rstrip("\n") == item.delimiter:
-                    break
-                lines.append(bare)
-            self.bodies[item.number] = Heredoc("".join(lines), not item.quoted)
+            plain = item.quoted or self.at > self.last_joined
+            body = self._plain_body(item) if plain else self._joined_body(item)
+            self.bodies[item.number] = Heredoc(body, not item.quoted)
         self.pending.clear()
 
-    def _line(self, *, joined: bool) -> str:
+    def _plain_body(self, item: _Pending) -> str:
+        """A body in which no two lines are joined."""
+        start = self.at
+        tabs = "\t*" if item.tabs else ""
+        ends = re.compile(rf"^{tabs}{re.escape(item.delimiter)}(?:\n|\Z)", re.MULTILINE)
+        found = None if "\n" in item.delimiter else ends.search(self.text, start)
+        self.at = found.end() if found else len(self.text)
+        body = self.text[start : found.start() if found else self.at]
+        return _LEADING_TABS.sub("", body) if item.tabs else body
+
+    def _joined_body(self, item: _Pending) -> str:
+        lines: list[str] = []
+        while self.at < len(self.text):
+            line = self._line()
+            bare = line.lstrip("\t") if item.tabs else line
+            if bare.rstrip("\n") == item.delimiter:
+                break
+            lines.append(bare)
+        return "".join(lines)
+
+    def _line(self) -> str:
         parts: list[str] = []
         while True:
             end = self.text.find("\n", self.at)
@@ -301,7 +318,7 @@ class _Scan:
             line = self.text[self.at : end]
             self.at = end
             slashes = len(line) - 1 - len(line[:-1].rstrip("\\")) if line.endswith("\n") else 0
-            if joined and slashes % 2 == 1 and self.at < len(self.text):
+            if slashes % 2 == 1 and self.at < len(self.text):
                 parts.append(line[:-2])
                 continue
             parts.append(line)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from latch_contracts.facts import Argument
@@ -27,7 +27,10 @@ _STARTS = re.compile(
     r"|Deno\.(Command|run)|Bun\.\$|do shell script|\brun\(`"
     r"|\bopen\b[^;\n]{0,200}[\"'](?:\s*\||-\||[^\"'\n]{0,200}\|\s*[\"'])"
 )
-_QUOTED_COMMAND = re.compile(r"\bqx([{(/|!])([^})/|!]{0,512})[})/|!]|%x[{(\[]([^})\]]{0,512})[})\]]")
+_QUOTE = re.compile(r"(?:\bqx\s*|%x)([^\w\s,;=>])")
+_CLOSING: Final = {"{": "}", "(": ")", "[": "]", "<": ">"}
+_MOST_QUOTED: Final = 128  # commands in `qx{}` and `%x{}` that are read of one program
+_LONGEST_QUOTED: Final = 2048  # letters of one of them
 _APPLE = re.compile(r'do shell script "((?:\\.|[^"\\])*)"')
 _INLINE: Final = {
     "perl": "eE", "ruby": "e", "python": "c", "pypy": "c", "node": "ep", "nodejs": "ep", "bun": "e",
@@ -126,9 +129,28 @@ def _started(language: str, program: str) -> list[str]:
     if "opaque-code" in described.details and not found and reads_more(language, program):
         found.append(HOLE)  # what it reads is what it starts
     if language in ("perl", "ruby"):
-        found += [
-            code_text(match.group(2) or match.group(3) or "") for match in _QUOTED_COMMAND.finditer(program)
-        ]
+        found += _quoted(program)
     if language == "osascript":
         found += [code_text(text.replace('\\"', '"')) for text in _APPLE.findall(program)]
     return [code for code in found if code.strip()]
+
+
+def _quoted(program: str) -> Iterator[str]:
+    """The commands of perl's `qx{…}` and ruby's `%x{…}`; a hole for what is too long or too much to read."""
+    for number, match in enumerate(_QUOTE.finditer(program)):
+        if number == _MOST_QUOTED:
+            yield HOLE
+            return
+        opening, start = match[1], match.end()
+        closing = _CLOSING.get(opening, opening)
+        depth = 1
+        ahead = program[start : start + _LONGEST_QUOTED]
+        for mark in re.finditer(f"[{re.escape(opening + closing)}]", ahead):
+            depth += 1 if mark.group() != closing else -1
+            if depth == 0:
+                yield code_text(ahead[: mark.start()])
+                break
+        else:
+            if len(program) - start > _LONGEST_QUOTED:
+                yield HOLE
+                return

@@ -36,6 +36,12 @@ def found(*words: str, stdin: str | None = None) -> Embedded:
         (("sort", "--compress-program=a"), ("a",)),
         (("mapfile", "-C", "a", "x"), ("a",)),
         (("vim", "-c", "!a b", "f"), ("a b",)),
+        (("perl", "-e", "print qx{a /b/c}"), ("a /b/c",)),
+        (("perl", "-e", "qx {a ${b} c}; qx(a (b) c)"), ("a ${b} c", "a (b) c")),
+        (("perl", "-e", "qx|a b|; qx'c'; qx<d>"), ("a b", "c", "d")),
+        (("perl", "-e", "qx{a"), ()),
+        (("perl", "-e", "qx{" + "a" * 3000 + "}"), ("\x01",)),
+        (("ruby", "-e", "%x(a /b); x = 5 %x"), ("a /b",)),
     ],
 )
 def test_literal_code_is_found(words: tuple[str, ...], codes: tuple[str, ...]) -> None:

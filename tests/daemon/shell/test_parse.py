@@ -22,7 +22,7 @@ from latchd.shell.parse import MAX_TEXT, Program, Refusal, from_bytes_view, pars
         ("a|" * 257, Issue.INPUT_LIMIT),
         ("<<E " * 257, Issue.INPUT_LIMIT),
         ("( " * 201 + ")" * 201, Issue.DEPTH_LIMIT),
-        ("a " * 25_000, Issue.NODE_LIMIT),
+        ("a " * 9_000, Issue.NODE_LIMIT),
         (")" * 64_000, Issue.TIME_LIMIT),
         (">" * 64_000, Issue.TIME_LIMIT),
         ("${" * 30_000, Issue.INPUT_LIMIT),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from latchd.shell.prepare import BOTH, MARK, TICK, Heredoc, Prepared, prepare, separated
@@ -109,3 +111,24 @@ def test_reserved_words_that_need_no_separator_get_one(text: str, apart: str) ->
 )
 def test_a_text_that_the_scan_loses_itself_in_is_not_sure(text: str) -> None:
     assert not prepare(text).sure
+
+
+@pytest.mark.parametrize(
+    ("opening", "body"),
+    [
+        ("<<E", "EE\nE \n\tE\n"),
+        ("<<-E", "\ta\n \tE\n\t\tb\n"),
+        ("<<'E'", "a\\\n"),
+        ("<<''", "a\n"),
+        ("<<E", ""),
+    ],
+)
+@pytest.mark.parametrize("behind", ["", "b \\\n c\n"], ids=["no line joined", "a line joined behind"])
+def test_a_body_ends_at_the_first_line_that_is_its_delimiter_alone(
+    opening: str, body: str, behind: str
+) -> None:
+    delimiter = opening.strip("<-'")
+    found = prepare(f"a {opening}\n{body}{delimiter}\n{behind}b").heredocs
+
+    expected = re.sub(r"^\t+", "", body, flags=re.MULTILINE) if "-" in opening else body
+    assert found == (Heredoc(expected, "'" not in opening),)

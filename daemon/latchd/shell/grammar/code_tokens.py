@@ -5,14 +5,13 @@ Good enough to find calls with literal arguments; it never claims to understand 
 
 from __future__ import annotations
 
-import itertools
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 import msgspec
 
-MAX_CODE: Final = 65_536  # letters read of one program: as many as a shell text may have
+MAX_TOKENS: Final = 32_768  # of one program: in 64 KiB, one for every other letter
 _MAX_LINKS: Final = 16  # names of one dotted chain
 _MAX_RUN: Final = 128  # tokens of one call, so that brackets which never close cost no more
 _HASH_COMMENTS: Final = frozenset(("python", "perl", "ruby", "php"))
@@ -30,7 +29,8 @@ _END: Final = Token(";", "")
 _MARKS: Final = {mark: Token(mark, mark) for mark in "()[]{}<>=.,;:+-*/%&|!?\\^~@$#"}
 _PIECE: Final = re.compile(
     r"[^\S\n]*(?:(?P<name>(?:[^\W\d]|[_$@%\0])[\w\0]*)|(?P<line>\n)|(?P<digits>\d[\w.]*)"
-    r"|(?P<link>::|->|\?\.)|(?P<mark>\S))?",
+    r"|(?P<link>::|->|\?\.)"
+    r"|(?P<plain>(?<!\w)(?:\"[^\\\"`{$@#]*\"(?!\")|'[^\\'`{$@#]*'(?!')))|(?P<mark>\S))?",
     re.DOTALL,
 )
 
@@ -44,18 +44,20 @@ class Call(msgspec.Struct, frozen=True):
 
 
 def tokens(code: str, language: str) -> list[Token]:
-    """All tokens. Interpolated parts of strings become NUL."""
+    """All tokens, or the first MAX_TOKENS. Interpolated parts of strings become NUL."""
     found: list[Token] = []
     hashes = language in _HASH_COMMENTS
     slashes = language in ("node", "php")
     at = 0
-    while at < len(code):
+    while at < len(code) and len(found) < MAX_TOKENS:
         piece = _PIECE.match(code, at)
         assert piece is not None  # noqa: S101 - it may be empty at the very end only
         kind, end = piece.lastgroup, piece.end()
         text = piece[kind] if kind else ""
         if kind == "name":
             found.append(Token("n", text))
+        elif kind == "plain":  # nothing in it or around it needs a second look
+            found.append(Token("s", text[1:-1]))
         elif kind == "mark":
             if text in "'\"`":
                 token, end = _string(code, end - 1, language, found)
@@ -133,7 +135,7 @@ def _interpolation(code: str, at: int, quote: str, language: str, formatted: boo
 _NUMBERED: Final = frozenset(("chmod", "chown", "kill"))  # take a number first
 
 
-def calls(found: list[Token], language: str) -> Iterator[Call]:
+def calls(found: Sequence[Token], language: str) -> Iterator[Call]:
     """Calls in source order; perl, ruby and php statements without brackets count when the name is
     followed by a string."""
     bare = language in ("perl", "ruby", "php")
@@ -155,7 +157,7 @@ def calls(found: list[Token], language: str) -> Iterator[Call]:
                 yield Call(name, (), receiver)
 
 
-def _chain(found: list[Token], at: int) -> tuple[str, tuple[Token, ...]]:
+def _chain(found: Sequence[Token], at: int) -> tuple[str, tuple[Token, ...]]:
     """The dotted name that ends here, and the arguments of a call it hangs on: ``Path('x').unlink``."""
     names = [found[at].text]
     place = at - 1
@@ -179,7 +181,7 @@ def _chain(found: list[Token], at: int) -> tuple[str, tuple[Token, ...]]:
     return ".".join(reversed(names)), ()
 
 
-def _opening(found: list[Token], at: int) -> int:
+def _opening(found: Sequence[Token], at: int) -> int:
     depth = 0
     for place in range(at, max(-1, at - _MAX_RUN), -1):
         if found[place].kind == ")":
@@ -191,7 +193,7 @@ def _opening(found: list[Token], at: int) -> int:
     return -1
 
 
-def _arguments(found: list[Token], at: int, close: str) -> tuple[tuple[Token, ...], ...]:
+def _arguments(found: Sequence[Token], at: int, close: str) -> tuple[tuple[Token, ...], ...]:
     """Token runs between commas at the first level, up to the closing mark."""
     parts: list[list[Token]] = [[]]
     depth = 0
@@ -207,88 +209,3 @@ def _arguments(found: list[Token], at: int, close: str) -> tuple[tuple[Token, ..
         else:
             parts[-1].append(token)
     return tuple(tuple(part) for part in parts if part)
-
-
-_HOMES: Final = frozenset(("home", "homedir", "Home", "expanduser"))
-
-
-def text_of(run: tuple[Token, ...], known: Mapping[str, str]) -> str:
-    """The text an expression is, with NUL for what can't be told; "\\0" alone when nothing can."""
-    pieces: list[str] = []
-    names = [token.text for token in run if token.kind == "n"]
-    strings = [token.text for token in run if token.kind == "s"]
-    if any(name in _HOMES for name in names) or "HOME" in strings:
-        pieces.append("~")
-        strings = [text for text in strings if text not in ("~", "HOME")]
-        return "/".join([*pieces, *(text.lstrip("~/") for text in strings)]) if strings else "~"
-    if "join" in names and strings:
-        return "/".join(text.strip("/") if place else text for place, text in enumerate(strings))
-    if len(run) == 1 and run[0].kind == "n":
-        return known.get(run[0].text.lstrip("$"), "\0")
-    for token in run:
-        if token.kind == "s":
-            pieces.append(token.text)
-        elif token.kind == "n":
-            pieces.append(known.get(token.text.lstrip("$"), "" if token.text in _CASTS else "\0"))
-        elif token.kind == "/" and pieces:
-            pieces.append("/")
-    return "".join(pieces) or "\0"
-
-
-_CASTS: Final = frozenset(
-    ("Path", "pathlib", "PosixPath", "str", "String", "Pathname", "new", "path", "resolve")
-)
-
-
-_SCRATCH: Final = "/tmp/\0"  # noqa: S108 - where languages make a directory of their own
-
-
-def _makes_scratch(found: list[Token], at: int) -> bool:
-    """`tempfile.mkdtemp()`, `fs.mkdtempSync(path.join(os.tmpdir(), "x-"))`: a new directory in scratch."""
-    line = [token.text for token in itertools.takewhile(lambda token: token.kind != ";", found[at : at + 24])]
-    if "mkdtempSync" in line:
-        return line[:2] == ["fs", "."] and line[3:].count("tmpdir") == 1 and ".." not in "".join(line)
-    if "mkdtemp" not in line[:3]:
-        return False
-    given = line[line.index("mkdtemp") + 1 :]
-    return given[:1] == ["("] and (given == ["(", ")"] or (given[1:3] == ["prefix", "="] and len(given) == 5))
-
-
-def assigned(found: list[Token]) -> dict[str, str]:
-    """Names that are given exactly one literal text."""
-    values: dict[str, str] = {}
-    spoiled: set[str] = set()
-    for at, equals in enumerate(found[1:-1]):
-        if equals.kind != "=":
-            continue
-        name, value = found[at], found[at + 2]
-        if name.kind != "n" or value.kind == "=":
-            continue
-        key = name.text.lstrip("$")
-        ends = at + 3 >= len(found) or found[at + 3].kind in (";", ",", ")")
-        if value.kind == "s" and ends and key not in values:
-            values[key] = value.text
-        elif value.kind == "n" and key not in values and _makes_scratch(found, at + 2):
-            values[key] = _SCRATCH
-        else:
-            spoiled.add(key)
-    known = {name: text for name, text in values.items() if name not in spoiled}
-    return _looped(found) | known
-
-
-_FINDS: Final = frozenset(("glob", "iglob", "rglob", "listdir", "scandir"))
-
-
-def _looped(found: list[Token]) -> dict[str, str]:
-    """``for f in glob.glob("*.o")``: the name stands for what the pattern finds."""
-    values: dict[str, str] = {}
-    for at in range(len(found) - 4):
-        if found[at].text != "for" or found[at + 2].text != "in":
-            continue
-        ahead = found[at + 3 : at + 9]
-        for place, token in enumerate(ahead[:-2]):
-            if token.text in _FINDS and ahead[place + 1].kind == "(" and ahead[place + 2].kind == "s":
-                text = ahead[place + 2].text
-                values[found[at + 1].text] = text if "glob" in token.text else text.rstrip("/") + "/*"
-                break
-    return values

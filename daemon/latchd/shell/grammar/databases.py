@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from latch_contracts.facts import Access, Argument, NetAction, Operation
@@ -75,12 +76,12 @@ def _subcommand(parsed: Parsed, context: Context) -> Description:
     )
 
 
+_ESCAPES: Final = re.compile(r"^[^\S\n]*(?:\\!|\.shell|\.system|system |\\o \||\\g \|)", re.MULTILINE)
+
+
 def _escapes(text: str) -> bool:
     """psql's ``\\!`` and sqlite's ``.shell`` start programs."""
-    return any(
-        line.strip().startswith(("\\!", ".shell", ".system", "system ", "\\o |", "\\g |"))
-        for line in text.splitlines()
-    )
+    return _ESCAPES.search(text) is not None
 
 
 def _contacts(hosts: tuple[Argument, ...], operands: tuple[Argument, ...]) -> tuple[Contact, ...]:

@@ -7,21 +7,15 @@ code at run time makes the whole opaque; nothing is ever run.
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 import msgspec
 
 from latch_contracts.facts import Access, Argument, NetAction, Operation
-from latchd.shell.grammar.code_tokens import (
-    MAX_CODE,
-    Call,
-    Token,
-    assigned,
-    calls,
-    text_of,
-    tokens,
-)
+from latchd.shell.grammar.code_source import MAX_CALLS, Said, Source, source, text_of
+from latchd.shell.grammar.code_tokens import Call, Token
 from latchd.shell.grammar.description import Contact, Description, Target, merge, unique
 
 Run = Callable[[Sequence[str]], Description]  # describes a child command given as literal words
@@ -118,8 +112,8 @@ _SENDS: Final = frozenset(
     "post put patch sendall send sendmail storbinary sendto upload_file put_object".split()
 )
 _APPLIES: Final = frozenset(("array_map", "array_walk", "call_user_func", "call_user_func_array"))
+MAX_COMMANDS: Final = 128  # in backticks that are read of one program; more make it opaque
 _FS_MODULES: Final = frozenset(("fs", "node:fs", "fs/promises", "node:fs/promises", "fs-extra"))
-MAX_CALLS: Final = 1000  # read of one program; the rest makes it opaque
 _MOST_NAMES: Final = 8  # that one import statement brings
 _SCHEMES: Final = ("http://", "https://", "ws://", "wss://", "ftp://", "tcp://", "ssl://", "udp://")
 _ENV_NAMES: Final = frozenset(("ENV", "$ENV", "$_ENV", "$_SERVER", "@ENV"))
@@ -145,16 +139,12 @@ def inline(language: str, code: Argument, run: Run, shell: Shell | None = None) 
     With ``shell`` what the code gives to a shell is handed over there as it is; without it the text is cut
     into commands for ``run``.
     """
-    text = code.value[:MAX_CODE]
-    found = tokens(text, language)
-    reading = _Reading(language, found, run, shell)
-    for number, call in enumerate(calls(found, language)):
-        if number == MAX_CALLS:
-            reading.opaque = True
-            break
-        reading.call(call)
+    read = source(code.value, language)
+    reading = _Reading(language, read, run, shell)
+    for said in read.calls:
+        reading.call(said)
     reading.loose()
-    opaque = reading.opaque or len(code.value) > MAX_CODE or "\0" in code.value
+    opaque = reading.opaque or not read.whole or "\0" in code.value
     details = ("inline-code", *(("opaque-code",) if opaque else ()))
     described = merge(
         Description(
@@ -178,10 +168,10 @@ def secret_name(name: str) -> bool:
 class _Reading:
     """What has been found so far."""
 
-    def __init__(self, language: str, found: list[Token], run: Run, shell: Shell | None) -> None:
+    def __init__(self, language: str, read: Source, run: Run, shell: Shell | None) -> None:
         self.language = language
-        self.found = found
-        self.known = assigned(found)
+        self.found = found = read.found
+        self.known = read.known
         self.words = [token.text for token in found if token.kind == "n"]
         self.names = frozenset(self.words)
         self.strings = [token.text for token in found if token.kind == "s"]
@@ -195,11 +185,11 @@ class _Reading:
         self.uploads: list[Argument] = []
         self.opaque = False
 
-    def call(self, call: Call) -> None:
+    def call(self, said: Said) -> None:
         """Take one call into account."""
+        call, texts = said.call, list(said.texts)
         parts = [self.aliases.get(part, part) for part in call.name.split(".")]
         last, tail = parts[-1], ".".join(parts[-2:])
-        texts = [text_of(run, self.known) for run in call.arguments]
         if call.receiver and last in _RECEIVERS and not (last == "rmtree" and texts):
             texts.insert(0, text_of(call.receiver, self.known))
         if call.name in _APPLIES:
@@ -241,7 +231,7 @@ class _Reading:
         ):
             self._start(call, texts)
         elif last in ("getenv", "phpinfo"):
-            asked = last == "getenv" and self._asks_getenv(texts)
+            asked = last == "getenv" and self._asked.get(texts[0] if texts else "", False)
             if (not texts or secret_name(texts[0]) or last == "phpinfo") and not asked:
                 self.operations.append(Operation.ENVIRONMENT_READ)
         elif last == "get_password" and "keyring" in self.names:
@@ -266,22 +256,30 @@ class _Reading:
         ):
             self._connect(call)
 
-    def _asks_getenv(self, texts: list[str]) -> bool:
-        """`bool(os.getenv("NAME"))`, `os.getenv("NAME") is None`: every use of the name only asks."""
-        uses = [at for at, token in enumerate(self.found) if token.text == "getenv" and token.kind == "n"]
-        name = texts[0] if texts else ""
-        for at in uses:
-            start = at - 2 if at > 1 and self.found[at - 1].kind == "." else at
-            before = tuple(token.text for token in self.found[max(0, start - 2) : start])
-            inner = [token.text for token in self.found[at + 1 : at + 4]]
-            behind = tuple(token.text for token in self.found[at + 4 : at + 7])
-            if inner == ["(", name, ")"] and not (
+    @functools.cached_property
+    def _asked(self) -> Mapping[str, bool]:
+        """Names whose value a `getenv` takes: whether each use only asks if there is one.
+
+        `bool(os.getenv("NAME"))` and `os.getenv("NAME") is None` only ask.
+        """
+        asked: dict[str, bool] = {}
+        found = self.found
+        for at, token in enumerate(found):
+            if token.text != "getenv" or token.kind != "n":
+                continue
+            call = found[at + 1 : at + 4]
+            if [part.kind for part in call[::2]] != ["(", ")"]:
+                continue
+            start = at - 2 if at > 1 and found[at - 1].kind == "." else at
+            before = tuple(part.text for part in found[max(0, start - 2) : start])
+            behind = tuple(part.text for part in found[at + 4 : at + 7])
+            only = (
                 (before == ("bool", "(") and behind[:1] == (")",))
                 or behind[:2] == ("is", "None")
                 or behind == ("is", "not", "None")
-            ):
-                return False
-        return any([token.text for token in self.found[at + 1 : at + 4]] == ["(", name, ")"] for at in uses)
+            )
+            asked[call[1].text] = asked.get(call[1].text, True) and only
+        return asked
 
     def _applies(self, texts: list[str]) -> None:
         """A function that is named in a string and called for each item."""
@@ -323,11 +321,18 @@ class _Reading:
         recursive = last in _RECURSIVE or ("recursive" in options and "false" not in options)
         paths = texts if self.language in ("perl", "ruby") else texts[:1]
         if all("\0" in path for path in paths) and not recursive:
-            recursive = not _WALKS.isdisjoint(self.names) and (
-                not _WHOLE.isdisjoint(self.names) or not {"/", "~"}.isdisjoint(self.strings)
-            )
-            paths = [*paths, *(text for text in self.strings if "/" in text and text.endswith("*"))]
+            recursive, patterns = self._walked
+            paths = [*paths, *patterns]
         self._touch(Operation.DELETE, Access.DELETE, paths or ["\0"], recursive=recursive)
+
+    @functools.cached_property
+    def _walked(self) -> tuple[bool, tuple[str, ...]]:
+        """Whether a path that is not known may come from a walk through everything, or from which patterns."""
+        recursive = not _WALKS.isdisjoint(self.names) and (
+            not _WHOLE.isdisjoint(self.names) or not {"/", "~"}.isdisjoint(self.strings)
+        )
+        patterns = dict.fromkeys(text for text in self.strings if "/" in text and text.endswith("*"))
+        return recursive, tuple(itertools.islice(patterns, MAX_CALLS))
 
     def _open(self, call: Call, texts: list[str]) -> None:
         if self.language == "perl":
@@ -432,9 +437,10 @@ class _Reading:
             self.contacts += [Contact(action, self._word(text)) for text in addresses]
         if self._dumps_environment():
             self.operations.append(Operation.ENVIRONMENT_READ)
-        for token in self.found:
-            if token.kind == "c":
-                self._text(token.text)
+        commands = [token.text for token in self.found if token.kind == "c"]
+        for text in commands[:MAX_COMMANDS]:
+            self._text(text)
+        self.opaque = self.opaque or len(commands) > MAX_COMMANDS
         if (
             self.language == "perl"
             and names & {"unlink", "rmdir"}
@@ -447,7 +453,11 @@ class _Reading:
         found = self.found
         if _ENVIRONMENTS.isdisjoint(self.names):
             return False
-        for at, token in enumerate(found):
+        uses = [at for at, token in enumerate(found) if token.text in _ENVIRONMENTS]
+        if len(uses) > MAX_CALLS:
+            self.opaque = True
+        for at in uses[:MAX_CALLS]:
+            token = found[at]
             whole = token.text in ("environ", "environb", "%ENV") or (
                 token.text == "env" and at > 1 and found[at - 2].text in ("process", "Deno")
             )
@@ -493,7 +503,7 @@ class _Reading:
         )
 
 
-def _end_of_access(found: list[Token], at: int, name: str) -> int:
+def _end_of_access(found: Sequence[Token], at: int, name: str) -> int:
     """The place behind `.NAME`, `["NAME"]` or `.get("NAME")` after an environment; 0 = none of these."""
     texts = [token.text for token in found[at + 1 : at + 6]]
     for shape in ([".", name], ["[", name, "]"], [".", "get", "(", name, ")"]):
@@ -502,7 +512,7 @@ def _end_of_access(found: list[Token], at: int, name: str) -> int:
     return 0
 
 
-def _aliases(found: list[Token]) -> dict[str, str]:
+def _aliases(found: Sequence[Token]) -> dict[str, str]:
     """``import os as o``, ``from shutil import rmtree as r``: other names for known ones."""
     return {
         found[at + 2].text: found[at].text

@@ -5,6 +5,8 @@ Strings and comments are skipped, statements are read by their first words.
 
 from __future__ import annotations
 
+import functools
+import re
 from typing import Final
 
 from latch_contracts.facts import Operation
@@ -20,38 +22,33 @@ _READS: Final = frozenset(
 )
 
 
-def statements(text: str) -> list[list[str]]:
-    """Words of each statement, upper-case; quoted text is left out."""
+_PIECE: Final = re.compile(
+    r"(?P<gap>[\s(),=]+|--[^\n]*|(?<![^\s;(),=])\#[^\n]*|/\*(?!!).*?(?:\*/|\Z)|/\*!\d*|\*/)"
+    r"|(?P<end>;)"
+    r"|(?P<quoted>'[^']*(?:'|\Z)|\"[^\"]*(?:\"|\Z)|`[^`]*(?:`|\Z))"
+    r"|[^\s;(),='\"`/*-]+|.",
+    re.DOTALL,
+)
+
+
+@functools.lru_cache(maxsize=4)  # one text is asked what it does and what it loses
+def statements(text: str) -> tuple[tuple[str, ...], ...]:
+    """Words of each statement, upper-case; a quoted part is a Q. MySQL runs what stands in `/*! … */`."""
     found: list[list[str]] = [[]]
     word: list[str] = []
-    at = 0
-    while at < len(text):
-        mark = text[at]
-        if mark in "'\"`":
-            end = text.find(mark, at + 1)
-            at = len(text) if end < 0 else end + 1
-            word.append("Q")
-            continue
-        if text.startswith("--", at) or (mark == "#" and not word):
-            end = text.find("\n", at)
-            at = len(text) if end < 0 else end
-            continue
-        if text.startswith("/*", at):
-            end = text.find("*/", at + 2)
-            at = len(text) if end < 0 else end + 2
-            continue
-        if mark.isspace() or mark in ";(),=":
+    for piece in _PIECE.finditer(text):
+        kind = piece.lastgroup
+        if kind in ("gap", "end"):
             if word:
                 found[-1].append("".join(word).upper())
                 word = []
-            if mark == ";":
+            if kind == "end":
                 found.append([])
         else:
-            word.append(mark)
-        at += 1
+            word.append("Q" if kind == "quoted" else piece.group())
     if word:
         found[-1].append("".join(word).upper())
-    return [statement for statement in found if statement]
+    return tuple(tuple(statement) for statement in found if statement)
 
 
 def loses(text: str) -> bool:
@@ -59,7 +56,7 @@ def loses(text: str) -> bool:
     return any(_loses(words) for words in statements(text))
 
 
-def _loses(words: list[str]) -> bool:
+def _loses(words: tuple[str, ...]) -> bool:
     first = words[0]
     if first in ("EXPLAIN", "DESCRIBE") and "ANALYZE" not in words[:3]:
         return False
@@ -77,12 +74,10 @@ def _loses(words: list[str]) -> bool:
     return False
 
 
-def _always(words: list[str]) -> bool:
+def _always(words: tuple[str, ...]) -> bool:
     """WHERE 1=1, WHERE true: no condition at all."""
     condition = words[words.index("WHERE") + 1 :]
-    return condition in (["1"], ["TRUE"], ["1", "1"], ["Q", "Q"]) or (
-        len(condition) == 2 and condition[0] == condition[1]
-    )
+    return condition in (("1",), ("TRUE",)) or (len(condition) == 2 and condition[0] == condition[1])
 
 
 def operations(text: str) -> tuple[Operation, ...]:

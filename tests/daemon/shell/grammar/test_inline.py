@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from latch_contracts.facts import Argument
+from latch_contracts.facts import Argument, Operation
+from latchd.shell.grammar.code_source import MAX_CALLS, source
 from latchd.shell.grammar.description import brief
 from latchd.shell.grammar.inline import inline
 from latchd.shell.grammar.interpreters import run_child
@@ -55,3 +56,27 @@ def test_code_with_a_dynamic_part_is_opaque() -> None:
 
 def test_a_program_too_long_to_read_is_opaque() -> None:
     assert "+opaque-code" in read("python", "x = 1\n" * 12000)
+
+
+@pytest.mark.parametrize(
+    "code", ["a()\n" * (MAX_CALLS + 1), "f(x," * 9000, "f(1)+" * 9000], ids=["calls", "arguments", "tokens"]
+)
+def test_more_than_is_read_makes_a_program_opaque(code: str) -> None:
+    read_whole = source(code, "python").whole
+
+    assert (read_whole, "+opaque-code" in read("python", code)) == (False, True)
+
+
+@pytest.mark.parametrize(
+    ("code", "operations"),
+    [
+        ("bool(os.getenv('API_TOKEN'))", ()),
+        ("os.getenv('API_TOKEN') is None", ()),
+        ("bool(os.getenv('API_TOKEN')); os.getenv('API_TOKEN')", (Operation.ENVIRONMENT_READ,)),
+        ("os.getenv('API_TOKEN') is not None or os.getenv('DB_PASSWORD')", (Operation.ENVIRONMENT_READ,)),
+    ],
+)
+def test_asking_whether_a_secret_is_set_reads_none(code: str, operations: tuple[Operation, ...]) -> None:
+    found = inline("python", Argument("import os; " + code), run_child)
+
+    assert found.operations == (Operation.EXECUTE, *operations)

@@ -21,6 +21,10 @@ from latchd.shell.grammar.sql import loses, operations
         "alter table x drop column y",
         "with y as (select 1) delete from x",
         "/* keep */ drop view x",
+        "drop/**/table x",
+        "/*!50000 drop table x */",
+        "drop -- really\n table x",
+        "# mysql\ntruncate x",
     ],
 )
 def test_a_text_that_removes_what_is_stored_loses(text: str) -> None:
@@ -34,6 +38,9 @@ def test_a_text_that_removes_what_is_stored_loses(text: str) -> None:
         "delete from x where id = 3",
         "update x set a = 1 where id = 2",
         "-- drop table x\nselect 1",
+        "# drop table x",
+        "/* drop table x",
+        "select 'it''s'; -- '; drop table x",
         "create table x (y int)",
         "insert into x values ('truncate')",
         "explain delete from x",
