@@ -148,7 +148,7 @@ def test_a_sharp_library_has_one_importer(library: str) -> None:
 
 
 def test_the_client_imports_the_daemon_only_in_its_offline_commands() -> None:
-    offline = {"check", "scan", "facts", "explain", "policy", "chains", "rules", "offline", "db"}
+    offline = {"check", "scan", "facts", "explain", "policy", "chains", "rules", "offline", "db", "memory"}
     found = {
         module.rpartition(".")[2]
         for module, path in sources()

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from latch_client.benches import facts
-from latch_client.benches.commands import OWN, SIZE, hostile
+from latch_client.benches.commands import OWN
+from latch_client.benches.hostile import SIZE, hostile
 from latch_client.benches.times import Times
 from latch_client.cli import main
 

@@ -1,14 +1,11 @@
-"""Commands to measure with where no corpus is given, and texts made to be slow to read.
+"""Commands to measure with where no corpus is given.
 
 Nothing here is ever run.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Final
-
-SIZE: Final = 64 * 1024  # letters of a hostile text: as many as a shell text may have
 
 OWN: Final = r"""
 git status --short
@@ -62,38 +59,3 @@ echo "$(date +%F): done" >> notes.txt
 timeout 60 bash -c 'until nc -z localhost 5432; do sleep 1; done'
 diff <(sort a.txt) <(sort b.txt)
 """.strip().splitlines()
-
-
-def hostile() -> Mapping[str, str]:
-    """Texts of 64 KiB by what is in them over and over."""
-
-    def filled(part: str, head: str = "", tail: str = "") -> str:
-        return (head + part * (SIZE // len(part)))[: SIZE - len(tail)] + tail
-
-    return {
-        "words": filled("a "),
-        "commands": filled("a;"),
-        "pipes": filled("a|", tail="a"),
-        "and": filled("a&&", tail="a"),
-        "open substitutions": filled("$("),
-        "open parentheses": filled("("),
-        "open braces": filled("${a:-"),
-        "braces": filled("{a,b}"),
-        "backticks": filled("`a` "),
-        "quotes": filled("'a'\"b\""),
-        "one open quote": filled("a", head="'"),
-        "here-documents": filled("a <<E;"),
-        "assignments": filled("a=b "),
-        "redirections": filled(">a "),
-        "arithmetic": filled("(1+", head="echo $(("),
-        "ifs": filled("if a;then "),
-        "sh -c in sh -c": filled("sh -c '"),
-        "globs": filled("*?[a]"),
-        "an awk program": filled("print a | b ", head="awk '{", tail="}'"),
-        "a sed script": filled("s/a/b/;", head="sed '", tail="'"),
-        "a makefile": filled("a:b:$(shell ", head="make -f - <<'E'\n", tail="\nE"),
-        "blank lines for a console": filled("\n", head="psql <<'E'", tail="\nE"),
-        "python": filled("open qx{", head="python3 -c '", tail="'"),
-        "perl": filled("open qx{", head="perl -e '", tail="'"),
-        "letters of two bytes": filled("é")[: SIZE // 2],
-    }

@@ -5,6 +5,9 @@ Analysing and parsing alone are timed in turn for every command, so that the mac
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 import time
 from collections import Counter
 from collections.abc import Sequence
@@ -13,7 +16,8 @@ from typing import Any
 
 import msgspec
 
-from latch_client.benches.commands import OWN, hostile
+from latch_client.benches.commands import OWN
+from latch_client.benches.hostile import hostile
 from latch_client.benches.times import Times
 from latch_client.errors import CommandError
 
@@ -66,13 +70,16 @@ def measure(texts: Sequence[str]) -> dict[str, Any]:
 
 
 def measure_hostile() -> list[dict[str, Any]]:
-    """What each kind of hostile text costs, and what comes of it."""
+    """What each kind of hostile text costs, and what comes of it: CPU time, and memory at its highest."""
     from latchd.shell.facts import analyze
 
+    memory = json.loads(subprocess.check_output([sys.executable, "-m", "latch_client.benches.memory"]))
     figures: list[dict[str, Any]] = []
     for kind, text in hostile().items():
-        start = time.perf_counter()
+        start = time.process_time()
         facts = analyze(text, cwd="/home/dev/project", home="/home/dev")
-        spent = time.perf_counter() - start
-        figures.append({"kind": kind, "ms": round(1000 * spent, 3), "status": facts.status.value})
+        spent = time.process_time() - start
+        figures.append(
+            {"kind": kind, "ms": round(1000 * spent, 3), "mib": memory[kind], "status": facts.status.value}
+        )
     return figures

@@ -35,9 +35,16 @@ class Source(msgspec.Struct, frozen=True):
     whole: bool
 
 
-@functools.lru_cache(maxsize=2)
+_OWN_SPELLING: Final = frozenset(("python", "node", "perl", "ruby", "php", "julia"))  # the rest reads alike
+
+
 def source(code: str, language: str) -> Source:
     """Read a program; a hole in it is NUL."""
+    return _source(code, language if language in _OWN_SPELLING else "other")
+
+
+@functools.lru_cache(maxsize=2)
+def _source(code: str, language: str) -> Source:
     text = code[:MAX_CODE]
     found = tuple(tokens(text, language))
     known = assigned(found)

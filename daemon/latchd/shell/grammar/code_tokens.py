@@ -14,6 +14,7 @@ import msgspec
 MAX_TOKENS: Final = 32_768  # of one program: in 64 KiB, one for every other letter
 _MAX_LINKS: Final = 16  # names of one dotted chain
 _MAX_RUN: Final = 128  # tokens of one call, so that brackets which never close cost no more
+_BACKTICK_COMMANDS: Final = frozenset(("perl", "ruby", "php", "julia"))
 _HASH_COMMENTS: Final = frozenset(("python", "perl", "ruby", "php"))
 
 
@@ -106,7 +107,7 @@ def _string(code: str, at: int, language: str, before: list[Token]) -> tuple[Tok
             continue
         text.append(code[at])
         at += 1
-    command = quote == "`" and language in ("perl", "ruby", "php", "other", "julia")
+    command = quote == "`" and language in _BACKTICK_COMMANDS
     return Token("c" if command else "s", "".join(text)), at + len(close)
 
 

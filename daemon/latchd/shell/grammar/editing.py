@@ -80,7 +80,7 @@ def sed_effects(script: str) -> tuple[list[str], bool]:
             at = _line_end(script, at) if command in "aicrR:" else _statement_end(script, at)
         elif command == "#":
             at = _line_end(script, at)
-    return [name for name in written if name], runs
+    return [name for name in dict.fromkeys(written) if name], runs
 
 
 def _skip_address(script: str, at: int) -> int:

@@ -327,7 +327,7 @@ class _Reading:
 
     @functools.cached_property
     def _walked(self) -> tuple[bool, tuple[str, ...]]:
-        """Whether a path that is not known may come from a walk through everything, or from which patterns."""
+        """Whether a path that is not known may be from a walk through all, and from which patterns."""
         recursive = not _WALKS.isdisjoint(self.names) and (
             not _WHOLE.isdisjoint(self.names) or not {"/", "~"}.isdisjoint(self.strings)
         )
