@@ -31,7 +31,7 @@ def test_without_a_corpus_our_own_commands_are_taken_and_all_are_complete() -> N
 
 
 def test_hostile_texts_are_as_long_as_a_shell_text_may_be() -> None:
-    assert all(SIZE - 16 <= len(text.encode()) <= SIZE for text in hostile().values())
+    assert all(SIZE - 32 <= len(text.encode()) <= SIZE for text in hostile().values())
 
 
 def test_a_corpus_is_the_command_of_each_line(tmp_path: Path) -> None:

@@ -433,6 +433,8 @@ class Writer:
             lambda: f'set -- {once}; eval "$1"',
             lambda: 'set -- mk t0; "$@"',
             lambda: f'a=({once}); eval "${{a[0]}}"',
+            lambda: f'a=(mk {self.word(0)} t0); "${{a[@]}}"',
+            lambda: f'a=(mk); a+=({self.word(0)} t0); ${{a[*]}}; mk "${{a[1]}}" x${{a[@]}}y',
             lambda: f'read -r x <<< {once}; eval "$x"',
             lambda: f'printf -v x %s {once}; eval "$x"',
             lambda: f'while read -r l; do eval "$l"; done <<< {once}',

@@ -7,14 +7,14 @@ from typing import Final
 
 import msgspec
 
-from latch_contracts.facts import Issue, Reach
+from latch_contracts.facts import Argument, Issue, Reach
 from latchd.shell.code_values import CODE_NAMES
 from latchd.shell.lex import Flag, Style, lex
 from latchd.shell.listing import Listing, Scope
 from latchd.shell.parse import Node, Program, from_bytes_view
 from latchd.shell.substituted import folded
 from latchd.shell.variables import Value, Variables
-from latchd.shell.words import assigned
+from latchd.shell.words import assigned, read_words
 
 _UNSEEN_CODE: Final = re.compile(r"(BASH_ENV|ENV|BASH_FUNC_.*)\Z")  # files or functions the next shell runs
 LOADER_NAMES: Final = re.compile(
@@ -34,6 +34,7 @@ _SETTERS: Final = frozenset(
     "read mapfile readarray printf getopts local let unset wait declare typeset export readonly".split()
 )
 _UNSEEN: Final = frozenset({"eval", "source", "."})
+_EMPTY: Final = re.compile(r"\((\s|\\\n)*\)\Z")
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _ASSIGNED = re.compile(r"([A-Za-z_]\w*)\+?=")
 _DORMANT = re.compile(r"\$\(|`|\$\{")
@@ -71,7 +72,12 @@ def assign(listing: Listing, program: Program, node: Node, scope: Scope, variabl
         lexed = lex(text, value_node.start, value_node.end, program.spans, Style.LOOSE)
         listing.heed(lexed)
         sources = listing.codes(program, lexed.codes, scope, variables)
-        variables.assign(name, Value(None, sources))
+        items = None if subscript else _items(program, value_node, variables)
+        if appends and items is not None:
+            before = variables.values.get(name)
+            items = None if before is None or before.items is None else before.items + items
+            sources += before.sources if before is not None else ()
+        variables.assign(name, Value(None, sources, items=items))
     else:
         lexed = lex(text, value_node.start, node.end, program.spans)
         listing.heed(lexed)
@@ -85,6 +91,17 @@ def assign(listing: Listing, program: Program, node: Node, scope: Scope, variabl
         listing.dormant.append((literal_text, scope))
     _special(listing, name, lexed, scope, variables)
     return name
+
+
+def _items(program: Program, node: Node, variables: Variables) -> tuple[Argument, ...] | None:
+    """The words of `(a b)`; None where one may be an index with a value, or is not surely read."""
+    inner = [child for child in node.children if child.kind not in ("(", ")")]
+    if not inner:
+        return () if _EMPTY.match(program.text, node.start, node.end) else None
+    around = program.text[node.start : inner[0].start] + program.text[inner[-1].end : node.end]
+    if not _EMPTY.match(around) or any(program.text.startswith("[", child.start) for child in inner):
+        return None
+    return read_words(program, inner, variables)
 
 
 def _name(text: str, node: Node) -> str:

@@ -27,7 +27,7 @@ WORDS: Final = frozenset(
         "word", "string", "raw_string", "ansi_c_string", "translated_string", "concatenation", "number",
         "expansion", "simple_expansion", "arithmetic_expansion", "brace_expression", "regex",
         "extglob_pattern", "test_operator", "variable_name", "special_variable_name", "file_descriptor",
-        "command_substitution", "process_substitution",
+        "command_substitution", "process_substitution", "subscript",
     }
 )  # fmt: skip
 _REPARSED_BYTES: Final = 128 * 1024  # each round parses the whole text anew, and a real one needs two

@@ -143,7 +143,8 @@ def declaration(
             name = program.text[child.start : child.end].partition("=")[0]
             value = quiet.values.get(name)
             if value is not None:
-                variables.assign(name, Value(None if local else value.pieces, sources, value.default))
+                pieces, items = (None, None) if local else (value.pieces, value.items)
+                variables.assign(name, Value(pieces, sources, value.default, items))
             if readonly:
                 variables.volatile |= {name}  # it keeps this value whatever is assigned later
     return ids

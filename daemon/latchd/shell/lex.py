@@ -50,7 +50,7 @@ class Piece(msgspec.Struct, frozen=True, gc=False):
     text: str
     flag: Flag
     default: tuple[Piece, ...] | None = None  # of a hole: what ${X:-…} stands for if X has no value
-    name: str = ""  # X, where its own value would win; of MANY: @ or *, with a " ahead if quoted
+    name: str = ""  # X, where its own value would win; of MANY: @ or * and an array's name, " ahead if quoted
     sets: bool = False  # ${X:=…}: X has the default from here on
     code: Code | None = None  # of a hole: the substitution whose output it is
 
@@ -91,6 +91,8 @@ _BRACED_EVALUATES = re.compile(r"!|[A-Za-z_]\w*\[[^\]]*[A-Za-z_$`]|[A-Za-z_@*]\w
 _DEFAULT = re.compile(r"!?([A-Za-z_]\w*|\d+|[@*#?$!-])(?:\[[^\]]*\])?:?([-=+])")
 _PROMPT = re.compile(r"@P\Z")
 _POSITION = re.compile(r"[0-9]{1,3}\Z")
+_ELEMENT: Final = re.compile(r"[A-Za-z_]\w*\[\d{1,4}\]\Z", re.ASCII)
+_ARRAY: Final = re.compile(r"([A-Za-z_]\w*)\[([@*])\]\Z", re.ASCII)
 _ANSI = re.compile(r"\\(x[0-9A-Fa-f]{1,2}|u[0-9A-Fa-f]{1,4}|U[0-9A-Fa-f]{1,8}|[0-7]{1,3}|c.|.)", re.DOTALL)
 _ANSI_NAMED = {
     "a": "\a",
@@ -343,7 +345,8 @@ class _Reader:
             return self.end
         inner = text[at + 2 : close]
         name = _NAME.match(inner)
-        if (name is not None and name.end() == len(inner)) or _POSITION.match(inner):
+        whole = name is not None and name.end() == len(inner)
+        if whole or _POSITION.match(inner) or _ELEMENT.match(inner):
             self.add(inner, Flag.QUOTED_VARIABLE if quoted else Flag.VARIABLE)
             return close + 1
         if not inner or inner[0] in " \t\n|":  # a command in braces, of newer shells
@@ -356,8 +359,11 @@ class _Reader:
         _scan_into(self, at + 2, close, Style.ARITHMETIC if quoted else Style.LOOSE)
         if not quoted and "'" in inner and ("[" in inner or ":" in inner):  # nor in a subscript or an offset
             _scan_into(self, at + 2, close, Style.ARITHMETIC)
+        array = _ARRAY.match(inner)
         if inner in ("@", "*"):
             self.pieces.append(Piece("", Flag.MANY, name='"' * quoted + inner))
+        elif array:
+            self.pieces.append(Piece("", Flag.MANY, name='"' * quoted + array[2] + array[1]))
         elif inner[0:1] in ("@", "*") or "[@]" in inner or "[*]" in inner:
             self.add("", Flag.MANY)
         else:

@@ -15,10 +15,9 @@ from latchd.shell.lex import Piece
 from latchd.shell.listing import Listing
 from latchd.shell.parse import Node, Program
 from latchd.shell.variables import UNKNOWN, Value, Variables, pieces_of
-from latchd.shell.words import read_word
+from latchd.shell.words import read_words
 
 MAX_ROUNDS: Final = 16
-_BLANK: Final = re.compile(r"(\s|\\\n)*\Z")
 # What these hold changes how everything after them is read.
 UNSAFE_NAMES: Final = frozenset({"IFS", "HOME", "PWD", "CDPATH", "PATH"})
 
@@ -48,25 +47,9 @@ def rounds(listing: Listing, program: Program, node: Node, variables: Variables)
 def _words(program: Program, node: Node, body: Node, variables: Variables) -> list[Argument]:
     """All words, or none where they are not surely read."""
     values = [child for child in node.children if child.field == "value"]
-    if not values:
+    if not values or not re.match(r"\s*(;|\n|#)", program.text[values[-1].end : body.start]):
         return []
-    spans: list[tuple[int, int]] = []
-    for child in values:
-        if spans and spans[-1][1] == child.start:
-            spans[-1] = (spans[-1][0], child.end)
-        elif spans and not _BLANK.match(program.text[spans[-1][1] : child.start]):
-            return []
-        else:
-            spans.append((child.start, child.end))
-    if not re.match(r"\s*(;|\n|#)", program.text[spans[-1][1] : body.start]):
-        return []
-    found: list[Argument] = []
-    for start, end in spans:
-        word = read_word(program.text, start, end, program.spans, variables)
-        if word.overflow or word.lexed.silent:
-            return []
-        found += word.arguments
-    return found
+    return list(read_words(program, values, variables) or ())
 
 
 def _head(words: Sequence[Argument]) -> tuple[Piece, ...]:

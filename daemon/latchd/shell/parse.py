@@ -16,6 +16,7 @@ import tree_sitter
 import tree_sitter_bash
 
 from latch_contracts.facts import Issue
+from latchd.shell.extglob import plain_patterns
 from latchd.shell.prepare import Heredoc, Prepared, prepare, separated
 
 MAX_TEXT: Final = 64 * 1024  # bytes
@@ -115,9 +116,11 @@ def parse(text: str, *, nested: bool = False) -> Program | Refusal:
         return Refusal(Issue.INPUT_LIMIT)
     program = _tree(prepared)
     if isinstance(program, Program) and program.has_error:
-        other = separated(text)
-        again = _tree(other) if other is not None and not other.excess else program
-        return program if isinstance(again, Refusal) or again.has_error else again
+        plain = plain_patterns(text)
+        for other in (prepare(plain) if plain != text else None, separated(plain)):
+            again = _tree(other) if other is not None and not other.excess else program
+            if isinstance(again, Program) and not again.has_error:
+                return again
     return program
 
 

@@ -59,6 +59,7 @@ class _Pending(msgspec.Struct, frozen=True):
     quoted: bool
     tabs: bool  # <<-: leading tabs are dropped
     depth: int
+    end: int  # place behind the delimiter
 
 
 def prepare(text: str) -> Prepared:
@@ -276,12 +277,14 @@ class _Scan:
             return
         if self.doubled and "p" in self.stack:
             self.sure = False  # bash reads such text twice, and a body's end the second time as a command
-        self.pending.append(_Pending(self.count, delimiter, quoted, tabs, len(self.stack)))
+        self.pending.append(_Pending(self.count, delimiter, quoted, tabs, len(self.stack), end))
         self.out.append(f"<{MARK}{self.count}{MARK}")
         self.count += 1
         self.at = end
 
     def _bodies(self) -> None:
+        if "p" in self.stack and ";" in self.text[self.pending[0].end : self.at]:
+            self.sure = False  # bash 5.2 loses a `;` of such a line when it reads the substitution again
         for item in self.pending:
             if item.depth != len(self.stack):
                 self.sure = False

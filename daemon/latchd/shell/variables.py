@@ -7,6 +7,7 @@ known. The directory is a set of possibilities: after `cd x;` it is x, or what i
 from __future__ import annotations
 
 import posixpath
+import re
 from typing import Final
 
 import msgspec
@@ -21,6 +22,12 @@ PARAMETERS: Final = "@"  # among the volatile names: something may set or shift 
 MAX_SPENT: Final = 65_536  # characters of values that become words on one straight line
 HOLE: Final = Argument("\0", expands=True, globs=True)
 UNKNOWN: Final = (Piece("", Flag.HOLE),)
+# What the shell gives values of its own, whatever a text assigns.
+_OWN: Final = re.compile(
+    r"(BASH\w*|COMP\w*|READLINE\w*|EPOCH\w*|GROUPS|FUNCNAME|DIRSTACK|PIPESTATUS|MAPFILE|COPROC|RANDOM|SRANDOM"
+    r"|SECONDS|LINENO|HISTCMD|UID|EUID|PPID|SHELLOPTS|OPTIND|OPTARG|REPLY|_)\Z",
+    re.ASCII,
+)
 
 
 class Value(msgspec.Struct, frozen=True):
@@ -29,6 +36,7 @@ class Value(msgspec.Struct, frozen=True):
     pieces: tuple[Piece, ...] | None = None  # None = not known
     sources: tuple[int, ...] = ()  # ids of commands whose output it holds
     default: tuple[Piece, ...] | None = None  # of an unknown value: what it is if nobody else set it
+    items: tuple[Argument, ...] | None = None  # of an array: the words it was given; ``pieces`` is None then
 
 
 class Variables(msgspec.Struct):
@@ -68,7 +76,7 @@ class Variables(msgspec.Struct):
 
     def assign(self, name: str, value: Value) -> None:
         long = value.pieces is not None and sum(len(piece.text) for piece in value.pieces) > MAX_VALUE
-        if name in self.volatile or not self.folds or long:
+        if name in self.volatile or not self.folds or long or _OWN.match(name) or _is_long(value.items):
             value = Value(None, value.sources)
         self.values[name] = value
 
@@ -90,13 +98,7 @@ class Variables(msgspec.Struct):
 
     def give(self, words: tuple[Argument, ...] | None) -> None:
         """Take these words as $0, $1, … from here on; too many or too long, they are not followed."""
-        if words is not None and (
-            PARAMETERS in self.volatile
-            or len(words) > MAX_PARAMETERS
-            or sum(len(word.value) for word in words) > MAX_VALUE
-        ):
-            words = None
-        self.parameters = words
+        self.parameters = None if PARAMETERS in self.volatile or _is_long(words) else words
 
     def shift(self, count: int | None) -> None:
         """Drop parameters from $1 on; None = how many can't be told."""
@@ -121,16 +123,21 @@ class Variables(msgspec.Struct):
     def lookup(self, name: str) -> Value | None:
         """The value assigned in this text; None if this text does not assign it."""
         if name.isdigit():
-            return self._parameter(int(name))
+            words = self.parameters
+            return None if words is None else _at(words, int(name), 1)
+        if name.endswith("]"):
+            array, _, index = name[:-1].partition("[")
+            value = self.values.get(array)
+            if value is None or value.items is None:
+                return None if value is None else Value(None, value.sources)
+            return _at(value.items, int(index), 0) or Value(None, value.sources)
         return self.values.get(name)
 
-    def _parameter(self, number: int) -> Value | None:
-        words = self.parameters
-        if words is None or any(map(is_loose, words[1:number])):
-            return None
-        if number >= len(words):
-            return Value(()) if not any(map(is_loose, words[1:])) else None
-        return None if words[number].globs else Value(pieces_of(words[number]))
+    def words_of(self, array: str) -> tuple[Argument, ...] | None:
+        """The words that `"${array[@]}"` stands for, or `"$@"` for an empty name; None = not known."""
+        if array:
+            return self.values[array].items if array in self.values else None
+        return None if self.parameters is None else self.parameters[1:]
 
     def meet(self, other: Variables) -> None:
         """After a branch that may or may not have run: keep what both sides agree on."""
@@ -164,6 +171,22 @@ def _common(mine: Value | None, theirs: Value | None) -> Value:
         return mine
     return Value(
         None, tuple(dict.fromkeys((mine.sources if mine else ()) + (theirs.sources if theirs else ())))
+    )
+
+
+def _at(words: tuple[Argument, ...], number: int, first: int) -> Value | None:
+    """The word of that number where no word between the first and it may be several or none."""
+    if any(map(is_loose, words[first:number])):
+        return None
+    if number >= len(words):
+        return Value(()) if not any(map(is_loose, words[first:])) else None
+    return None if words[number].globs else Value(pieces_of(words[number]))
+
+
+def _is_long(words: tuple[Argument, ...] | None) -> bool:
+    """Whether so many words, or so long ones, are not followed."""
+    return words is not None and (
+        len(words) > MAX_PARAMETERS or sum(len(word.value) for word in words) > MAX_VALUE
     )
 
 

@@ -14,13 +14,14 @@ import msgspec
 
 from latch_contracts.facts import Argument, Quote
 from latchd.shell.lex import Flag, Lexed, Piece, lex
-from latchd.shell.parse import Node, from_bytes_view
+from latchd.shell.parse import Node, Program, from_bytes_view
 from latchd.shell.variables import Value, Variables, is_loose, pieces_of
 
 MAX_BRACES: Final = 64  # words that one word may become
 MAX_GROUPS: Final = 32  # opening braces in one word
 MAX_MULTIPLIED: Final = 1024  # words of a command; with so many, braces multiply no more
 SCRATCH: Final = "/tmp/"  # noqa: S108 - where `mktemp -d` makes its directory
+_BLANK: Final = re.compile(r"(\s|\\\n)*\Z")  # between words
 _HOLES: Final = frozenset({Flag.HOLE, Flag.QUOTED_HOLE, Flag.MANY, Flag.SCRATCH})
 _KEPT: Final = frozenset({Flag.SCRATCH, Flag.HOLE, Flag.QUOTED_HOLE, Flag.GLOB})
 _UNSURE: Final = frozenset({Flag.HOLE, Flag.QUOTED_HOLE, Flag.GLOB})
@@ -87,7 +88,7 @@ def expand(
             elif piece.flag is Flag.OUTPUT:
                 substituted.append(Piece(piece.text, Flag.VARIABLE if split else Flag.DOUBLE))
             elif piece.name and piece.flag is Flag.MANY:
-                _parameters(piece, variables, substituted, split=split)
+                _many(piece, variables, substituted, sources, split=split)
             else:
                 substituted.append(piece)
         for field in _fields(substituted) if split else [substituted]:
@@ -97,6 +98,25 @@ def expand(
             variables.values[piece.name] = Value(None, default=piece.default)
     plain = all(piece.flag is Flag.PLAIN for piece in lexed.pieces)
     return Word(tuple(arguments), lexed, tuple(sources), overflow, bare if plain else "")
+
+
+def read_words(program: Program, nodes: Sequence[Node], variables: Variables) -> tuple[Argument, ...] | None:
+    """The words that nodes beside each other make; None where they are not surely read."""
+    spans: list[tuple[int, int]] = []
+    for node in nodes:
+        if spans and spans[-1][1] == node.start:
+            spans[-1] = (spans[-1][0], node.end)
+        elif spans and not _BLANK.match(program.text[spans[-1][1] : node.start]):
+            return None
+        else:
+            spans.append((node.start, node.end))
+    found: list[Argument] = []
+    for start, end in spans:
+        word = read_word(program.text, start, end, program.spans, variables)
+        if word.overflow or word.lexed.silent:
+            return None
+        found += word.arguments
+    return tuple(found)
 
 
 def assigned(lexed: Lexed, variables: Variables) -> Value:
@@ -187,19 +207,24 @@ def _variable(piece: Piece, variables: Variables, sources: list[int], *, split: 
     return [part if part.flag in _KEPT else Piece(part.text, Flag.VARIABLE) for part in value.pieces]
 
 
-def _parameters(piece: Piece, variables: Variables, before: list[Piece], *, split: bool) -> None:
-    """Add what `$@` or `$*` stands for to the pieces before it."""
-    words = None if variables.parameters is None else variables.parameters[1:]
+def _many(
+    piece: Piece, variables: Variables, before: list[Piece], sources: list[int], *, split: bool
+) -> None:
+    """Add what `$@`, `$*` or all of an array stands for to the pieces before it."""
     quoted = piece.name[0] == '"'
-    joins = not split or piece.name == '"*'
-    splits = piece.name != '"@'
+    kind, array = piece.name[quoted], piece.name[quoted + 1 :]
+    words = variables.words_of(array)
+    if array in variables.values:
+        sources += variables.values[array].sources
+    joins = not split or (quoted and kind == "*")
+    splits = not (quoted and kind == "@")
     if words is None or (joins and any(map(is_loose, words))) or (splits and not variables.splits):
         before.append(piece)
         return
     if not variables.may_spend(sum(16 + len(word.value) for word in words)):
         before.append(piece)
         return
-    if not words and quoted and piece.name[1] == "@" and before and before[-1] == Piece("", Flag.DOUBLE):
+    if not words and quoted and kind == "@" and before and before[-1] == Piece("", Flag.DOUBLE):
         before.pop()  # "$@" of nothing is no word at all
     blank = Piece(" ", Flag.DOUBLE if joins else Flag.VARIABLE)
     for index, word in enumerate(words):

@@ -25,6 +25,10 @@ def known(text: str) -> Value:
     return Value((Piece(text, Flag.DOUBLE),))
 
 
+def array(*words: str) -> Value:
+    return Value(None, items=tuple(map(Argument, words)))
+
+
 def line(*places: str) -> Variables:
     return Variables("/home/u", places or ("/w",))
 
@@ -202,3 +206,35 @@ def test_a_word_as_a_value_has_a_hole_for_each_part_that_is_not_known(
     word: Argument, pieces: tuple[Piece, ...]
 ) -> None:
     assert pieces_of(word) == pieces
+
+
+@pytest.mark.parametrize(
+    ("value", "element", "found"),
+    [
+        (array("a", "b c"), "x[1]", known("b c")),
+        (array("a"), "x[1]", Value(())),
+        (array(), "x[0]", Value(())),
+        (known("a"), "x[0]", Value()),
+        (Value(None, (3,), items=(HOLE, Argument("a"))), "x[1]", Value(None, (3,))),
+        (array("a"), "y[0]", None),
+    ],
+)
+def test_an_element_is_known_by_what_its_array_was_given(
+    value: Value, element: str, found: Value | None
+) -> None:
+    variables = line()
+    variables.assign("x", value)
+    assert variables.lookup(element) == found
+
+
+@pytest.mark.parametrize("name", ["GROUPS", "PIPESTATUS", "RANDOM", "BASH_REMATCH", "_"])
+def test_what_the_shell_sets_by_itself_is_never_known(name: str) -> None:
+    variables = line()
+    variables.assign(name, array("a"))
+    assert (variables.words_of(name), variables.values[name]) == (None, Value())
+
+
+def test_an_array_with_too_many_words_is_not_followed() -> None:
+    variables = line()
+    variables.assign("x", array(*["a"] * (MAX_PARAMETERS + 1)))
+    assert variables.words_of("x") is None
