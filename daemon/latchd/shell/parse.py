@@ -133,7 +133,7 @@ def _tree(prepared: Prepared) -> Program | Refusal:
     source = _without_braces(prepared.text).encode("latin-1")
     reads = callbacks = errors = 0
     read_budget = 400 + 12 * (len(source) // _CHUNK)
-    end = cpu_time() + _SECONDS + _SECONDS_PER_BYTE * len(source)
+    end = 0.0  # of the CPU time, once the parser calls back: of a short text it never does
 
     def read(offset: int, _point: object) -> bytes | bytearray:
         nonlocal reads
@@ -145,11 +145,13 @@ def _tree(prepared: Prepared) -> Program | Refusal:
         return _lent(source[offset : offset + _CHUNK])
 
     def progress(_offset: int, has_error: bool) -> bool:
-        nonlocal callbacks, errors
+        nonlocal callbacks, errors, end
+        now = cpu_time()
+        end = end or now + _SECONDS + _SECONDS_PER_BYTE * len(source)
         callbacks += 1
         errors += has_error
         spent = reads > read_budget or callbacks > _CALLBACKS or errors > _ERROR_CALLBACKS
-        return spent or cpu_time() > end
+        return spent or now > end
 
     try:
         tree = tree_sitter.Parser(_LANGUAGE).parse(read, progress_callback=progress)

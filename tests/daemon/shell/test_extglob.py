@@ -15,7 +15,7 @@ from latchd.shell.facts import analyze
         ("rm -rf !(keep)", "rm -rf *"),
         ("cp a/@(b|c).txt d?(e)+(f) 'g h'*(i)", "cp a/*.txt d** 'g h'*"),
         ("rm !(a|@(b|c))", "rm *"),
-        ('echo "?(a)" \'!(b)\' ?(d) \\?(c)', 'echo "?(a)" \'!(b)\' * \\?(c)'),
+        ("echo \"?(a)\" '!(b)' ?(d) \\?(c)", "echo \"?(a)\" '!(b)' * \\?(c)"),
         ("for i in !(x); do rm $i; done", "for i in *; do rm $i; done"),
     ],
 )
