@@ -19,6 +19,7 @@ from latchd.shell.make_code import make
 from latchd.shell.parse import code_text
 from latchd.shell.program_code import inline_code, language
 from latchd.shell.sed_code import sed
+from latchd.shell.started_code import LANGUAGES, started_code
 
 _AWKS = frozenset(("awk", "gawk", "mawk", "nawk", "original-awk", "bawk", "goawk"))
 _SEDS = frozenset(("sed", "gsed", "ssed"))
@@ -34,6 +35,8 @@ def embedded(name: str, words: Sequence[Argument], stdin: str | None) -> Embedde
     if name in CONSOLES:
         found = console_code(CONSOLES[name], words, stdin)
         return together(found, _options(name, words)) if name in OPTION_CODE else found
+    if name in LANGUAGES:
+        return started_code(name, words, stdin)
     if base := language(name):
         return inline_code(base, words, stdin)
     if name in _MAKES:

@@ -67,6 +67,11 @@ WRAPPERS: Final[Mapping[str, Options]] = {
         directory=names("-D --chdir"), logs_in=names("-i --login"),
     ),
     "doas": Options("ns", "Cau", stops=names("-L")),
+    "run0": Options(
+        "", "ugD", "", names("no-ask-password pipe pty shell-prompt-prefix slice-inherit same-root-dir"),
+        names("machine unit property description slice user group nice chdir setenv background via-shell"),
+        stops=names("-h -V --help --version"), directory=names("-D --chdir"),
+    ),
     "pkexec": Options(
         "", "", "", names("disable-internal-agent keep-cwd"), names("user"),
         stops=names("--version --help"), starts_in=UNKNOWN_PLACE, stays=names("--keep-cwd"),

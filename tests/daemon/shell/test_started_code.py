@@ -95,7 +95,7 @@ def test_words_of_started_code_that_are_not_known_leave_the_facts_open() -> None
 def test_what_code_removes_is_a_target_of_its_command(text: str, paths: tuple[str, ...]) -> None:
     facts = analyze(text, cwd="/w", home="/h")
     assert (
-        tuple(path.raw for path in facts.paths if path.access == "delete"),
+        tuple(path.value for path in facts.paths if path.access == "delete"),
         any(Operation.DELETE in command.operations for command in facts.commands),
     ) == (paths, bool(paths))
 

@@ -19,7 +19,7 @@ MAX_CALLS: Final = 1000  # read of one program
 MAX_ARGUMENTS: Final = 16_384  # tokens of all calls' arguments, where brackets that never close share them
 
 
-class Said(msgspec.Struct, frozen=True):
+class Said(msgspec.Struct, frozen=True, gc=False):
     """A call and what its arguments are as texts, as `text_of` tells them."""
 
     call: Call

@@ -18,7 +18,7 @@ _BACKTICK_COMMANDS: Final = frozenset(("perl", "ruby", "php", "julia"))
 _HASH_COMMENTS: Final = frozenset(("python", "perl", "ruby", "php"))
 
 
-class Token(msgspec.Struct, frozen=True):
+class Token(msgspec.Struct, frozen=True, gc=False):
     """``kind`` is n(ame), s(tring), c(ommand in backticks) or the punctuation itself."""
 
     kind: str
@@ -28,15 +28,22 @@ class Token(msgspec.Struct, frozen=True):
 _PLAIN: Final = re.compile(r"[^\\'\"`{$@#]+")  # what nothing begins or ends with in a string
 _END: Final = Token(";", "")
 _MARKS: Final = {mark: Token(mark, mark) for mark in "()[]{}<>=.,;:+-*/%&|!?\\^~@$#"}
-_PIECE: Final = re.compile(
-    r"[^\S\n]*(?:(?P<name>(?:[^\W\d]|[_$@%\0])[\w\0]*)|(?P<line>\n)|(?P<digits>\d[\w.]*)"
-    r"|(?P<link>::|->|\?\.)"
-    r"|(?P<plain>(?<!\w)(?:\"[^\\\"`{$@#]*\"(?!\")|'[^\\'`{$@#]*'(?!')))|(?P<mark>\S))?",
-    re.DOTALL,
-)
 
 
-class Call(msgspec.Struct, frozen=True):
+def _piece(behind_empty: str) -> re.Pattern[str]:
+    return re.compile(
+        r"[^\S\n]*(?:(?P<name>(?:[^\W\d]|[_$@%\0])[\w\0]*)|(?P<line>\n)|(?P<digits>\d[\w.]*)"
+        r"|(?P<link>::|->|\?\.)"
+        r"|(?P<plain>(?<!\w)(?:\"[^\\\"`{$@#]+\"|'[^\\'`{$@#]+'|" + behind_empty + r"))|(?P<mark>\S))?",
+        re.DOTALL,
+    )
+
+
+_PIECE: Final = _piece("\"\"|''")
+_PYTHON_PIECE: Final = _piece("\"\"(?!\")|''(?!')")  # three of them open a text of many lines
+
+
+class Call(msgspec.Struct, frozen=True, gc=False):
     """``receiver.name(arguments)``. ``name`` is dotted; arguments are token runs."""
 
     name: str
@@ -49,31 +56,32 @@ def tokens(code: str, language: str) -> list[Token]:
     found: list[Token] = []
     hashes = language in _HASH_COMMENTS
     slashes = language in ("node", "php")
-    at = 0
-    while at < len(code) and len(found) < MAX_TOKENS:
-        piece = _PIECE.match(code, at)
+    match = (_PYTHON_PIECE if language == "python" else _PIECE).match
+    at, size = 0, len(code)
+    while at < size and len(found) < MAX_TOKENS:
+        piece = match(code, at)
         assert piece is not None  # noqa: S101 - it may be empty at the very end only
         kind, end = piece.lastgroup, piece.end()
-        text = piece[kind] if kind else ""
         if kind == "name":
-            found.append(Token("n", text))
+            found.append(Token("n", piece[kind]))
         elif kind == "plain":  # nothing in it or around it needs a second look
-            found.append(Token("s", text[1:-1]))
+            found.append(Token("s", piece[kind][1:-1]))
         elif kind == "mark":
+            text = piece[kind]
             if text in "'\"`":
                 token, end = _string(code, end - 1, language, found)
                 found.append(token)
             elif (hashes and text == "#") or (slashes and text == "/" and code.startswith("/", end)):
                 end = code.find("\n", end)
-                end = len(code) if end < 0 else end
+                end = size if end < 0 else end
             else:
                 found.append(_MARKS.get(text) or Token(text, text))
         elif kind == "line":
             found.append(_END)
         elif kind == "digits":
-            found.append(Token("d", text))
+            found.append(Token("d", piece[kind]))
         elif kind == "link":
-            found.append(Token(".", text))
+            found.append(Token(".", piece[kind]))
         at = end
     return found
 

@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Final
+
+import msgspec
 
 from latch_contracts.facts import Access, Argument, NetAction, Operation
 from latchd.shell.grammar.description import Contact, Context, Description, Target, unique
 from latchd.shell.grammar.inline import secret_name
 from latchd.shell.grammar.options import Parsed, literal, piece
 from latchd.shell.grammar.program import aimed, executes, program
+from latchd.shell.grammar.removals import removals
+
+_STDIN: Final = frozenset(("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"))
 
 
-def _seds(parsed: Parsed, _context: Context) -> Description:
+def _from_stdin(files: Sequence[Argument], context: Context) -> bool:
+    """Whether one of the files that hold commands is what comes through a pipe."""
+    return context.piped and any(word.value in _STDIN for word in files)
+
+
+def _seds(parsed: Parsed, context: Context) -> Description:
     """sed: the first operand is the script unless -e or -f gave it; -i rewrites every file."""
     scripts = list(parsed.values("expression"))
     files = parsed.operands
@@ -36,6 +47,8 @@ def _seds(parsed: Parsed, _context: Context) -> Description:
             details.append("opaque-code")
     if parsed.has("file"):
         details.append("opaque-code")
+    if _from_stdin(parsed.values("file"), context):
+        operations += [Operation.EXECUTE, Operation.RUN_INPUT]
     if any(target.access is Access.READ for target in targets):
         operations.insert(0, Operation.READ)
     return Description(
@@ -142,7 +155,7 @@ def _statement_end(script: str, at: int) -> int:
     return at
 
 
-def _awks(parsed: Parsed, _context: Context) -> Description:
+def _awks(parsed: Parsed, context: Context) -> Description:
     """awk: the first operand is the program unless -f; NAME=VALUE operands are no files."""
     code = [word.value for word in parsed.values("source")]
     files = parsed.operands
@@ -163,6 +176,8 @@ def _awks(parsed: Parsed, _context: Context) -> Description:
         operations.append(Operation.WRITE)
     details: list[str] = ["opaque-code"] if expanding or parsed.has("file", "exec") else []
     contacts: list[Contact] = []
+    if _from_stdin(parsed.values("file", "exec"), context):
+        operations += [Operation.EXECUTE, Operation.RUN_INPUT]
     for operation, found in (pair for effect in effects for pair in effect):
         operations.append(operation)
         if operation is Operation.CONNECT:
@@ -265,9 +280,16 @@ def _edits(parsed: Parsed, context: Context) -> Description:
         *parsed.values("c", "command", "cmd"),
         *(piece(word, 1) for word in parsed.operands if word.value.startswith("+")),
     )
+    fed = _from_stdin(parsed.values("S", "script", "l", "load", "u"), context)
+    evaluated = (*commands, *parsed.values("eval", "execute"))
+    removed = tuple(target for word in evaluated for target in removals(word).targets)
     return Description(
         known=True,
-        operations=base.operations,
+        operations=(
+            *base.operations,
+            *((Operation.RUN_INPUT,) if fed else ()),
+            *((Operation.DELETE,) if removed else ()),
+        ),
         targets=(
             *(
                 target
@@ -275,8 +297,19 @@ def _edits(parsed: Parsed, context: Context) -> Description:
                 for target in (Target(Access.READ, word), Target(Access.APPEND, word))
             ),
             *(target for word in commands for target in _by_command(word)),
+            *removed,
         ),
         details=("opaque-code",) if runs else (),
+    )
+
+
+def _edits_lines(parsed: Parsed, context: Context) -> Description:
+    """ed and ex: as the others, and what comes through a pipe are their commands."""
+    described = _edits(parsed, context)
+    if not context.piped or context.text is not None:
+        return described
+    return msgspec.structs.replace(
+        described, operations=unique((*described.operations, Operation.RUN_INPUT)), reads_stdin=True
     )
 
 
@@ -311,6 +344,7 @@ PROGRAMS: Final = (
             "sed -n -e /a/p -e '$p'": "<stdin",
             "sed -f prog f": "read read:prog read:f +opaque-code",
             "sed 's|/etc/w|e|g' f": "read read:f",
+            "| sed -f - f": "read execute run_input read:f +opaque-code",
         },
     ),
     program(
@@ -327,12 +361,13 @@ PROGRAMS: Final = (
             "awk 'BEGIN{for (v in ENVIRON) print ENVIRON[v]}'": "environment_read",
             "awk -f p.awk f": "read read:p.awk read:f +opaque-code",
             "awk '$3 > 5' f": "read read:f",
+            "| awk -f - f": "read execute run_input read:f +opaque-code",
             "awk 'BEGIN{s=\"/inet/tcp/0/example.com/80\"; print | s}'": "connect connect@example.com:80",
         },
     ),
     program(
-        "vi vim nvim view ex nano pico emacs ed micro helix hx kak joe mcedit code subl gedit",
-        "~ c= cmd= S= u= eval= f= l= load= execute= e",
+        "vi vim nvim view nano pico emacs micro helix hx kak joe mcedit code subl gedit",
+        "~ c= cmd= S= u= eval= f= l= load= execute= e script=",
         _edits,
         {
             "vim a": "execute read:a append:a",
@@ -340,6 +375,19 @@ PROGRAMS: Final = (
             "vim -c ':w! ~/x' a": "execute read:a append:a write:~/x +opaque-code",
             "vim '+r .env' -c q": "execute read:.env +opaque-code",
             "nano +5 a": "execute read:a append:a +opaque-code",
+            "| emacs --script /dev/stdin": "execute run_input",
+            "emacs --batch --eval '(delete-directory \"/x\" t)'": "execute delete delete:/x/** +opaque-code",
+            'vim -c \'call delete("/x", "rf")\'': "execute delete delete:/x/** +opaque-code",
+        },
+    ),
+    program(
+        "ex ed red",
+        "~ c= cmd= S= u= p,prompt= s,quiet,silent",
+        _edits_lines,
+        {
+            "ed a": "execute read:a append:a",
+            "ex -sc 'w! ~/x' a": "execute read:a append:a write:~/x +opaque-code",
+            "| ed -s a": "execute run_input read:a append:a <stdin",
         },
     ),
     program(

@@ -12,6 +12,7 @@ from latchd.shell.grammar.description import PREVIEW, Context, Description, Targ
 from latchd.shell.grammar.inline import inline
 from latchd.shell.grammar.options import Parsed, Style
 from latchd.shell.grammar.program import Judge, program
+from latchd.shell.grammar.removals import removals
 
 _STDIN: Final = frozenset(("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"))
 
@@ -81,30 +82,38 @@ def interpreter(language: str, code: str, *, check: str = "", module: str = "", 
         if check and parsed.has(*check.split()):
             return PREVIEW
         if programs:
-            read = tuple(inline(language, word, run_child) for word in programs)
+            read = (part for word in programs for part in _read(language, word))
             return _with_files(parsed, merge(*read, *loaded, *_perl_modules(parsed)))
         if module and (name := parsed.value(module)) is not None:
             return _module(name, parsed, context)
         if language == "node" and parsed.operands and parsed.operands[0].value in ("eval", "run", "test"):
-            return _subcommand(parsed.operands)
+            return _subcommand(parsed.operands, context)
         if loaded and not parsed.operands:
             return merge(*loaded)
         if not parsed.operands or parsed.operands[0].value in _STDIN:
             if context.text is None:
                 return from_stdin(context)
             given = Argument(context.text, expands="\0" in context.text)
-            return merge(from_stdin(context), inline(language, given, run_child))
+            return merge(from_stdin(context), *_read(language, given))
         return merge(runs_script(parsed.operands[0]), *loaded)
 
     return judge
 
 
-def _subcommand(operands: Sequence[Argument]) -> Description:
+def _read(language: str, code: Argument) -> tuple[Description, ...]:
+    """What a program does; in a language without a reading of its own, also what it plainly removes."""
+    found = inline(language, code, run_child)
+    return (found, removals(code)) if language in ("other", "julia") else (found,)
+
+
+def _subcommand(operands: Sequence[Argument], context: Context) -> Description:
     """deno and bun: `eval CODE`, `run FILE`, and `run NAME` of a script that stands in a file."""
     verb, *rest = operands
     words = [word for word in rest if not word.value.startswith("-")]
     if verb.value == "eval" and words:
         return inline("node", words[0], run_child)
+    if context.piped and any(word.value in _STDIN for word in rest):
+        return from_stdin(context)
     if words and ("." in words[0].value or "/" in words[0].value):
         return runs_script(words[0])
     return Description(known=True, operations=(Operation.EXECUTE,))
@@ -273,6 +282,7 @@ PROGRAMS: Final = (
             "deno eval 'Deno.removeSync(\"x\")'": "execute delete delete:x/** +inline-code",
             "deno run -A a.ts": "execute execute:a.ts +script",
             "bun run build": "execute",
+            "| deno run -": "execute run_input <stdin",
             "node -v": "preview",
             "| node": "execute run_input <stdin",
             'node -e \'require("fs").unlinkSync("a")\'': "execute delete delete:a +inline-code",
@@ -365,14 +375,26 @@ PROGRAMS: Final = (
         previews="help version v i",
     ),
     program(
-        "lua luajit rscript r julia octave swift scala groovy tclsh guile racket sbcl ghci runghc "
-        "elixir iex erl osascript",
+        "lua luajit rscript r octave swift scala groovy tclsh guile racket sbcl ghci runghc "
+        "elixir iex erl osascript clojure clj bb raku perl6 ocaml jshell m4",
         "~ e,eval= E= l=",
         interpreter("other", "eval E"),
         {
             "lua a.lua": "execute execute:a.lua +script",
             "lua -e 'os.execute(\"id\")'": "execute +inline-code +child-command",
             "Rscript b.R": "execute execute:b.R +script",
+            "| m4": "execute run_input <stdin",
+            "groovy -e 'new File(\"/x\").deleteDir()'": "execute delete delete:/x/** +inline-code",
+        },
+        style=Style.LEADING,
+    ),
+    program(
+        "julia",
+        "~ e,eval= E= L=",
+        interpreter("julia", "eval E"),
+        {
+            "julia a.jl": "execute execute:a.jl +script",
+            "julia -e 'rm(\"/x\", recursive=true)'": "execute delete delete:/x/** +inline-code",
         },
         style=Style.LEADING,
     ),

@@ -204,16 +204,18 @@ def _packages_low(parsed: Parsed, _context: Context) -> Description:
     return HARMLESS
 
 
-def _makes(parsed: Parsed, _context: Context) -> Description:
+def _makes(parsed: Parsed, context: Context) -> Description:
     """make runs what the makefile says; -n only shows, -p prints variables, the environment among them."""
     if parsed.has("print-data-base"):
         return Description(known=True, operations=(Operation.ENVIRONMENT_READ,))
     files = parsed.values("file", "justfile", "taskfile")
     for directory in reversed(parsed.values("directory")):  # each starts from the one before
         files = tuple(below(directory, word) for word in files)
+    fed = context.piped and any(word.value in ("-", "/dev/stdin") for word in parsed.values("file"))
     return Description(
         known=True,
-        operations=(Operation.EXECUTE,),  # even -n runs $(shell …) and + lines
+        # even -n runs $(shell …) and + lines
+        operations=(Operation.EXECUTE, *((Operation.RUN_INPUT,) if fed else ())),
         targets=aimed(Access.EXECUTE, files),
         details=("script",),
     )
@@ -494,6 +496,7 @@ list | help | sln list :
             "make -n": "execute +script",
             "make -C x -f y.mk": "execute execute:x/y.mk +script",
             "make -pn": "environment_read",
+            "| make -f -": "execute run_input +script",
             "just x": "execute +script",
         },
     ),

@@ -8,6 +8,7 @@ import msgspec
 
 from latch_contracts.facts import Access, Operation
 from latchd.shell.grammar.description import PREVIEW, Context, Description
+from latchd.shell.grammar.interpreters import from_stdin, runs_script
 from latchd.shell.grammar.options import Parsed, Style, literal
 from latchd.shell.grammar.program import acts, aimed, executes, flags, neutral, program
 from latchd.shell.grammar.verbs import HARMLESS, by_verb
@@ -137,6 +138,25 @@ def _wraps(parsed: Parsed, context: Context) -> Description:
     return Description(known=True, operations=base.operations, details=("child-command",))
 
 
+def _debugs(parsed: Parsed, context: Context) -> Description:
+    """gdb and lldb: what comes through a pipe are their commands, and those reach a shell."""
+    base = _wraps(parsed, context)
+    if not context.piped or context.text is not None:
+        return base
+    operations = (*base.operations, Operation.RUN_INPUT)
+    return msgspec.structs.replace(base, operations=operations, reads_stdin=True)
+
+
+def _expects(parsed: Parsed, context: Context) -> Description:
+    """expect: a script's name, code behind -c, or a program on stdin."""
+    scripts = (*parsed.values("f"), *parsed.operands[:1])
+    if parsed.has("c"):
+        return executes(parsed, context)
+    if scripts and scripts[0].value not in ("-", "/dev/stdin"):
+        return runs_script(scripts[0])
+    return from_stdin(context)
+
+
 def _parallels(parsed: Parsed, context: Context) -> Description:
     """parallel: a dry run prints the commands, and still computes what stands in `{= … =}`."""
     computes = any("{=" in word.value for word in parsed.words)
@@ -221,12 +241,30 @@ PROGRAMS: Final = (
     program(
         "nice renice ionice chrt taskset nohup setsid time gtime timeout gtimeout stdbuf unbuffer "
         "flock watch xargs gxargs "
-        "entr strace ltrace gdb lldb valgrind perf caffeinate setarch faketime firejail bwrap unshare "
+        "entr strace ltrace valgrind perf caffeinate setarch faketime firejail bwrap unshare "
         "busybox toybox exec "
         "systemd-inhibit dbus-run-session cpulimit chronic ts retry run-one",
         "~",
         _wraps,
         {"nohup make": "execute +child-command", "timeout 5 make": "execute +child-command"},
+        style=Style.LEADING,
+    ),
+    program(
+        "gdb lldb",
+        "~ ex= iex= x= o= O=",
+        _debugs,
+        {"gdb ./a": "execute +child-command", "| gdb": "execute run_input +child-command <stdin"},
+        style=Style.LEADING,
+    ),
+    program(
+        "expect",
+        "~ c= f=",
+        _expects,
+        {
+            "expect -c 'spawn x'": "execute",
+            "expect a.exp": "execute execute:a.exp +script",
+            "| expect -": "execute run_input <stdin",
+        },
         style=Style.LEADING,
     ),
     program(
