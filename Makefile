@@ -23,6 +23,7 @@ setup: $(VENV)/.dev  ## the development tools as well
 
 bench: $(VENV)/.run  ## the figures in docs/speed.md, measured here; CORPUS=FILE for commands of your own
 	@$(VENV)/bin/latchctl bench $(if $(CORPUS),--corpus $(CORPUS))
+	@PYTHONPATH=tests $(PY) tests/tools/store_bench.py 200000 300
 
 lint: $(VENV)/.dev  ## format, lint and both type checkers
 	@$(VENV)/bin/ruff format --check daemon client contracts tests

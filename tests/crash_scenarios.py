@@ -14,10 +14,12 @@ import made_up_schemas
 from crash_sweep import Scenario
 from engine_bench import Bench
 from latch_contracts.records import Record
-from latchd.engine import Handled
+from latchd.hook_calls import Handled
+from latchd.store.bounds import Bounds
 from latchd.store.checks import examine
-from latchd.store.database import Database, StoreUnusable, shape_of
-from latchd.store.store import Bounds
+from latchd.store.database import Database
+from latchd.store.errors import StoreUnusable
+from latchd.store.sqlite import shape_of
 
 _EXPIRY_MS: Final = 31 * 60 * 1000
 

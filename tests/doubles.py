@@ -52,6 +52,9 @@ class TrioClock:
     def monotonic_us(self) -> int:
         return round(trio.current_time() * 1_000_000)
 
+    def worked_us(self) -> int:
+        return 0
+
 
 def counting_ids(prefix: str = "id") -> Iterator[str]:
     """id-1, id-2, …"""
@@ -86,6 +89,8 @@ class FakeEngine:
         self.raising: Exception | None = None
         self.store_is_full = False
         self.checkpoints: list[float] = []
+        self.log_bytes = 0
+        self.rooms = 0
         self.verified: list[float] = []
         self._newest = 0
 
@@ -138,6 +143,9 @@ class FakeEngine:
         if not self.deadlines:
             return None
         return max(0, round((min(self.deadlines) - trio.current_time()) * 1000))
+
+    def make_room(self) -> None:
+        self.rooms += 1
 
     def checkpoint(self) -> None:
         self.checkpoints.append(len(self.log))

@@ -10,7 +10,8 @@ from hand_clock import HandClock
 from latch_contracts.places import Places
 from latch_contracts.records import Record
 from latch_contracts.wire import VERSION, HookRequest
-from latchd.engine import Engine, Handled
+from latchd.engine import Engine
+from latchd.hook_calls import Handled
 from latchd.policy import parse
 from latchd.store.store import Store
 

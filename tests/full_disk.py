@@ -15,11 +15,12 @@ from typing import Any
 
 import msgspec
 
+from latch_client.cli import main
 from latch_contracts.records import GapRecord, OutcomeRecord, VerdictRecord
+from latchd.store.bounds import Bounds
 from latchd.store.checks import examine
 from latchd.store.database import Database
-from latchd.store.store import Bounds
-from running_daemon import SILENT, daemon
+from running_daemon import SILENT, daemon, environment
 
 UNWRITABLE = b"[floor.record-unwritable]"
 FULL = 5  # calls while nothing can be written
@@ -40,6 +41,7 @@ def fill(path: Path) -> None:
 
 def seen(root: Path) -> dict[str, Any]:
     ballast = root / "state" / "ballast"
+    os.environ.update(environment(root))  # latchctl's, in this process
     with daemon(root) as running:
         assert running.pre(call="before") == SILENT
         assert running.pre(call="open") == SILENT
@@ -49,6 +51,8 @@ def seen(root: Path) -> dict[str, Any]:
         running.post(call="open")
         alive = running.process.poll() is None
         ill = running.status()
+        copied = main(["db", "backup", str(ballast.with_name("copy.db"))])
+        left = [one.name for one in ballast.parent.iterdir() if "copy" in one.name]
         ballast.unlink()
         after = running.pre(call="after")
         running.post(call="after")
@@ -68,6 +72,7 @@ def seen(root: Path) -> dict[str, Any]:
         "promoted": [r.call for r in records if isinstance(r, OutcomeRecord) and r.step is not None],
         "unrecorded": sum(gap.count for gap in records if isinstance(gap, GapRecord)),
         "steps": stepped,
+        "copied": [copied, left],
         "code": code,
         "wrong": msgspec.to_builtins(wrong),
     }

@@ -10,6 +10,8 @@ class HandClock:
         self._wall_ms = wall_ms
         self._boot_ms = 5_000_000
         self._boot = bytes([7]) * 16
+        self._worked_us = 0
+        self.work_us = 0  # that pass with every look at how much was worked
 
     def wall_ms(self) -> int:
         return self._wall_ms
@@ -22,6 +24,10 @@ class HandClock:
 
     def monotonic_us(self) -> int:
         return self._boot_ms * 1000
+
+    def worked_us(self) -> int:
+        self._worked_us += self.work_us
+        return self._worked_us
 
     def advance_ms(self, ms: int) -> None:
         """Time passes: both clocks move."""

@@ -16,11 +16,13 @@ import pytest
 from hand_clock import HandClock
 from latch_contracts.places import Places
 from latch_contracts.wire import VERSION, HookReply, HookRequest
-from latchd.engine import Engine, Handled
+from latchd.engine import Engine
+from latchd.hook_calls import Handled
 from latchd.installs import Installs
 from latchd.keys import load_or_create
 from latchd.policy import parse
-from latchd.store.database import Database, StoreError
+from latchd.store.database import Database
+from latchd.store.errors import StoreError
 from latchd.store.store import Store
 
 _MEMORY: Final = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # steps are many

@@ -128,7 +128,7 @@ class GapRecord(_Record, frozen=True, kw_only=True, omit_defaults=True, tag="gap
     ``unreachable`` (a shim answered without the daemon), ``oversize`` (and its payload was too large
     to send), ``pruned`` (a cursor older than the oldest record), ``faults`` (too many to be told one by one),
     ``unrecorded`` (the store could not take them when they happened), ``unreadable`` (a stored record is
-    damaged).
+    damaged), ``lost`` (they were stored, and the database was taken away or its log cut short).
     """
 
     what: str

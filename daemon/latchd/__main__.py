@@ -11,7 +11,7 @@ import gc
 import os
 import stat
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -28,8 +28,8 @@ from latchd.notify import Notifier
 from latchd.policy import MAX_CONFIG_BYTES, Policy, PolicyError, Profile, parse
 from latchd.release import VERSION
 from latchd.rules.generation import Generation
-from latchd.rules.standing import DIRECTORY, RulesError, standing, tried
-from latchd.store.database import StoreError
+from latchd.rules.standing import DIRECTORY, RulesError, standing_in_steps, tried
+from latchd.store.errors import StoreError
 
 STOPPED: Final = 0
 REFUSED: Final = 1
@@ -124,9 +124,9 @@ def read_policy(settings: Settings) -> Policy:
     return policy if settings.profile is None else msgspec.structs.replace(policy, profile=settings.profile)
 
 
-def read_rules(settings: Settings, policy: Policy) -> Generation:
-    """The rules that go with a policy, as they are on disk now. Raises RulesError with one line."""
-    return standing(policy, _packs(settings.places))
+def read_rules(settings: Settings, policy: Policy) -> Iterator[Generation | None]:
+    """The rules that go with a policy, as they are on disk now, in steps. Raises RulesError with one line."""
+    return standing_in_steps(policy, _packs(settings.places))
 
 
 def _packs(places: Places) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from typing import Final
 
 import msgspec
@@ -45,7 +45,7 @@ class Parts(msgspec.Struct, frozen=True):
     """What a daemon is made of.
 
     ``reload`` reads the policy anew, raising PolicyError or OSError; ``rules`` the rules that go with a
-    policy, raising RulesError.
+    policy, raising RulesError: None after each piece of work, at last the rules.
     """
 
     places: Places
@@ -56,7 +56,7 @@ class Parts(msgspec.Struct, frozen=True):
     notifier: Notifier
     log: logs.Log
     reload: Callable[[], Policy]
-    rules: Callable[[Policy], Generation]
+    rules: Callable[[Policy], Iterator[Generation | None]]
     version: str
 
 
@@ -129,12 +129,12 @@ async def reloaded(parts: Parts) -> list[Record]:
 
     INVARIANT (a bad candidate changes nothing): what can't be used is refused with file, line and reason,
     and the old policy and rules stay, whole. Calls are answered, by the old ones, while the candidate is
-    tried.
+    compiled and tried.
     """
     engine = parts.engine
     try:
         policy = parts.reload()
-        rules = parts.rules(policy)
+        rules = await _made(parts.rules(policy))
         plan = _plan(parts, rules)
         await _held(plan)
         if policy.hook.require_token != (engine.token is not None):
@@ -157,6 +157,15 @@ async def reloaded(parts: Parts) -> list[Record]:
 
 def _plan(parts: Parts, rules: Generation) -> Plan:
     return planned(rules, brought(rules, f"{parts.places.config}/{DIRECTORY}"), OWN)
+
+
+async def _made(steps: Iterator[Generation | None]) -> Generation:
+    """The rules, with room for calls between any two steps. Raises RulesError."""
+    for made in steps:
+        if made is not None:
+            return made
+        await trio.lowlevel.checkpoint()
+    raise RulesError("the rules were not made")
 
 
 async def _held(plan: Plan) -> None:

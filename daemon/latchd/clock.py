@@ -7,6 +7,8 @@ import uuid
 from pathlib import Path
 from typing import Final, Protocol
 
+from latchd.windows import Instant
+
 _BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
 
 
@@ -29,6 +31,10 @@ class Clock(Protocol):
         """Microseconds from any origin: for durations within this process only."""
         ...
 
+    def worked_us(self) -> int:
+        """Microseconds that this thread has computed, from any origin; waiting is not in them."""
+        ...
+
 
 class SystemClock:
     """The kernel's clocks. The boot id is read once: it can't change under a running process."""
@@ -47,6 +53,14 @@ class SystemClock:
 
     def monotonic_us(self) -> int:
         return time.monotonic_ns() // 1000
+
+    def worked_us(self) -> int:
+        return time.thread_time_ns() // 1000
+
+
+def now(clock: Clock) -> Instant:
+    """This moment, as rows keep it."""
+    return Instant(clock.boot_id(), clock.boot_ns(), clock.wall_ms())
 
 
 def _boot_id() -> bytes:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable
-from typing import Final
+from typing import Final, Protocol
 
 import msgspec
 
@@ -16,6 +16,12 @@ from latch_contracts.records import GapRecord, Record, VerdictRecord
 from latch_contracts.wire import Watch
 
 CAPACITY: Final = 1024  # a burst of a second at full speed; about 2 MiB when every record is large
+
+
+class Wanted(Protocol):
+    """What a subscriber wants to have."""
+
+    def takes(self, record: Record) -> bool: ...
 
 
 class Filter(msgspec.Struct, frozen=True):
@@ -40,7 +46,7 @@ class Filter(msgspec.Struct, frozen=True):
 class Subscription:
     """One subscriber's queue. ``wake`` is called when it stops being empty; it must not wait."""
 
-    def __init__(self, wanted: Filter, wake: Callable[[], None], capacity: int) -> None:
+    def __init__(self, wanted: Wanted, wake: Callable[[], None], capacity: int) -> None:
         self._wanted = wanted
         self._wake = wake
         self._capacity = capacity
@@ -93,7 +99,7 @@ class Hub:
         return len(self._subscriptions)
 
     def subscribe(
-        self, wanted: Filter, wake: Callable[[], None], *, capacity: int | None = None
+        self, wanted: Wanted, wake: Callable[[], None], *, capacity: int | None = None
     ) -> Subscription:
         subscription = Subscription(wanted, wake, capacity or self._capacity)
         self._subscriptions[id(subscription)] = subscription

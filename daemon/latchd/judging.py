@@ -16,6 +16,7 @@ from latchd import disk
 from latchd.chains.projection import Projection, project
 from latchd.files import FileView, Stamp, probe_list
 from latchd.guard.groups import Group
+from latchd.guard.pace import Pace
 from latchd.guard.subject import Subject
 from latchd.guard.walk import judge, without_ask
 from latchd.hanging import Unanswered
@@ -24,7 +25,7 @@ from latchd.projects import Projects
 from latchd.rules.bundled import without
 from latchd.rules.generation import Generation
 from latchd.scripts import with_scripts
-from latchd.store.database import StoreError
+from latchd.store.errors import StoreError
 from latchd.tool_facts import facts_of
 from latchd.views import operation_mask
 
@@ -52,11 +53,19 @@ class Judged(msgspec.Struct, frozen=True):
 class Judge:
     """Judges under one policy. ``home`` is the home of the user that agents run as: the daemon's own.
 
-    ``rules`` are the person's, whole and unchanging; without any they are the release's.
+    ``rules`` are the person's, whole and unchanging; without any they are the release's. ``worked`` tells
+    how long this thread has computed, in microseconds: what a participant's time is measured by.
     """
 
-    def __init__(self, policy: Policy, home: str, rules: Generation | None = None) -> None:
+    def __init__(
+        self,
+        policy: Policy,
+        home: str,
+        rules: Generation | None = None,
+        worked: Callable[[], int] = int,
+    ) -> None:
         self._home = home
+        self._worked = worked
         self._policy = policy
         self._projects = Projects(policy, rules_for(policy, rules))
 
@@ -114,8 +123,8 @@ class Judge:
         files = dict(disk.views(probe_list(call, facts, policy.write_roots)))
         if contract.level is Level.PAIRED:
             files |= _remembered(call, event.cwd, files, seen)
-        verdict = judge(Subject(event, facts, files, policy, rules, lifted=lifted))
-        verdict, projection = with_scripts(verdict, project(facts), event, facts, policy, lifted, rules)
+        subject = Subject(event, facts, files, policy, rules, lifted=lifted, pace=Pace(self._worked))
+        verdict, projection = with_scripts(judge(subject), project(facts), subject)
         if not contract.native_ask:
             verdict = without_ask(verdict, policy.ask_fallback)
         return Judged(verdict, facts, operations, projection, rules.fingerprint, force.own)

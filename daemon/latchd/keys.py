@@ -30,6 +30,14 @@ class Keys:
             raise KeyFileError(f"a key has {KEY_BYTES} bytes, this one {len(key)}")
         self._key = key
 
+    def are_in(self, content: bytes) -> bool:
+        """Whether a key file of this content holds them."""
+        return hmac.compare_digest(self._key, content)
+
+    def whole(self) -> bytes:
+        """The content of their file."""
+        return self._key
+
     def session(self, connector: str, session: str) -> bytes:
         return self._digest("session", connector, session)
 
@@ -86,29 +94,58 @@ def load_or_create(path: Path) -> Keys:
             return _load(path)
         except FileNotFoundError:
             pass
-        temporary = path.with_name(f"{path.name}.{os.getpid()}.new")
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
-        try:
-            os.write(descriptor, os.urandom(KEY_BYTES))
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-        try:
-            with contextlib.suppress(FileExistsError):
-                os.link(temporary, path)
-        finally:
-            temporary.unlink()
-        directory = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(directory)  # without its name the key is gone, and all that is stored with it
-        finally:
-            os.close(directory)
+        _make(path, os.urandom(KEY_BYTES))
         return _load(path)
     except OSError as error:
         raise KeyFileError(f"key file `{path}`: {error.strerror}") from error
 
 
+def kept(path: Path, keys: Keys) -> str:
+    """What is wrong with the file of the keys in use, "" when nothing is: a person's line.
+
+    One that is gone is written again, for without it nothing that is stored is recognised after the next
+    start. One that holds something else may be somebody's will, and stays.
+    """
+    try:
+        try:
+            content = _content(path)
+        except FileNotFoundError:
+            _make(path, keys.whole())
+            content = _content(path)
+    except KeyFileError as error:
+        return str(error)
+    except OSError as error:
+        return f"key file `{path}`: {(error.strerror or str(error)).lower()}"
+    if keys.are_in(content):
+        return ""
+    return f"key file `{path}` is not the one in use; after the next start nothing stored is recognised"
+
+
+def _make(path: Path, key: bytes) -> None:
+    temporary = path.with_name(f"{path.name}.{os.getpid()}.new")
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
+    try:
+        os.write(descriptor, key)
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+    try:
+        with contextlib.suppress(FileExistsError):
+            os.link(temporary, path)
+    finally:
+        temporary.unlink()
+    directory = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(directory)  # without its name the key is gone, and all that is stored with it
+    finally:
+        os.close(directory)
+
+
 def _load(path: Path) -> Keys:
+    return Keys(_content(path))
+
+
+def _content(path: Path) -> bytes:
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
         status = os.fstat(descriptor)
@@ -116,6 +153,6 @@ def _load(path: Path) -> Keys:
             raise KeyFileError(f"key file `{path}` is not a regular file of ours")
         if status.st_mode & 0o077:
             raise KeyFileError(f"key file `{path}` is open to others; run: chmod 600 {path}")
-        return Keys(os.read(descriptor, KEY_BYTES + 1))
+        return os.read(descriptor, KEY_BYTES + 1)
     finally:
         os.close(descriptor)

@@ -13,7 +13,8 @@ import msgspec
 from latch_contracts.outcome import Outcome, State
 from latch_contracts.verdict import Action
 from latchd.lifecycle import OUTCOME_SIGNALS, Signal, is_final
-from latchd.store.store import CallRow
+from latchd.store.late_results import is_known
+from latchd.store.rows import CallRow
 from latchd.windows import Instant, is_expired
 
 
@@ -79,7 +80,7 @@ def settle(
     """
     if row is None:
         return Settlement(None, "no proposal is known under this id")
-    if row.result == result:
+    if is_known(row, result):
         return Settlement(None, replay=True)
     if row.state is State.DENIED:
         ran = outcome in (Outcome.SUCCEEDED, Outcome.FAILED, Outcome.CANCELLED, Outcome.UNKNOWN)

@@ -6,16 +6,20 @@ call is promoted that a refusal, a conflict or a boundary would have ended had i
 
 from __future__ import annotations
 
+import contextlib
 from collections import Counter
 from typing import Final
 
+import msgspec
+
 from latch_contracts.contract import Kind
 from latch_contracts.events import HookEvent
-from latch_contracts.records import GapRecord, HealthRecord, Record
+from latch_contracts.records import FaultRecord, GapRecord, HealthRecord, Record
 from latch_contracts.verdict import Action
 from latchd.clock import Clock
 from latchd.recording import Identity
-from latchd.store.database import Database, StoreError
+from latchd.store.database import Database
+from latchd.store.errors import StoreError
 from latchd.store.store import Store
 
 UNWRITABLE: Final = "floor.record-unwritable"
@@ -45,6 +49,24 @@ class Logbook:
         except StoreError as error:
             self._missed("records of the daemon's own", error)
             return []
+
+    def fault(self, code: str, detail: str, connector: str = "") -> list[Record]:
+        """Something went wrong at the rim; ``detail`` must hold nothing of a payload."""
+        self.counters[f"fault_{code}"] += 1
+        at_ms = self._clock.wall_ms()
+        return self.append(FaultRecord(at_ms=at_ms, connector=connector, code=code, detail=detail))
+
+    def standing(self, cause: str, note: str) -> list[Record]:
+        """How one thing that is looked at again and again stands now; "" is well. Told when it changes."""
+        if note == self.degraded.get(cause, ""):
+            return []
+        at_ms = self._clock.wall_ms()
+        if note:
+            self.degraded[cause] = note
+            return self.append(HealthRecord(at_ms=at_ms, health="degraded", note=note))
+        del self.degraded[cause]
+        health = "degraded" if self.degraded else "ok"
+        return self.append(HealthRecord(at_ms=at_ms, health=health, note=f"{cause}: well again"))
 
     def refused(self, identity: Identity, error: StoreError, *, let_through: bool) -> None:
         """A proposal could not be recorded; its row may be there all the same, and must prove nothing."""
@@ -96,6 +118,10 @@ class Logbook:
     def verify(self) -> list[Record]:
         """Look after the database: replace one that was taken away or is damaged, and tell what is owed."""
         database = self._store.database
+        if database.has_cut_log():
+            return self._replaced(
+                database, "had its log cut short", "it was opened again, with what is left", cut=True
+            )
         if database.is_damaged:
             return self._replaced(database, "is damaged")
         if database.has_lost_file():
@@ -110,13 +136,14 @@ class Logbook:
             self.failed("writing down what was missed", error)
             return []
 
-    def _replaced(self, database: Database, why: str, done: str = "a new one was started") -> list[Record]:
+    def _replaced(
+        self, database: Database, why: str, done: str = "a new one was started", *, cut: bool = False
+    ) -> list[Record]:
+        newest = self._store.given
+        with contextlib.suppress(StoreError):
+            newest = max(newest, self._store.newest_seq())
         try:
-            newest = self._store.newest_seq()
-        except StoreError:
-            newest = 0
-        try:
-            database.close()
+            database.abandon() if cut else database.close()
             self._store.database = opened = database.opened_again()
         except StoreError as error:
             self.degraded["database"] = f"the database file {why}, and none can be started: {error}"
@@ -127,10 +154,16 @@ class Logbook:
         note = self.degraded["database"]
         try:
             # Whoever watches goes on from the sequence it knows; what is owed comes after.
-            seq = max(newest, self._store.newest_seq()) + 1
-            health = HealthRecord(seq=seq, at_ms=self._clock.wall_ms(), health="degraded", note=note)
+            left = self._store.newest_seq()
+            at_ms = self._clock.wall_ms()
+            told: list[Record] = [
+                HealthRecord(seq=max(newest, left) + 1, at_ms=at_ms, health="degraded", note=note)
+            ]
+            if newest > left:
+                lost = GapRecord(at_ms=at_ms, what="lost", from_seq=left + 1, to_seq=newest)
+                told.append(msgspec.structs.replace(lost, count=newest - left, detail=note))
             with opened.transaction():
-                told = [self._store.append_record(health)]
+                told = [self._store.append_record(record) for record in told]
             return told + self.catch_up()
         except StoreError as error:
             self.failed("writing into a new database", error)

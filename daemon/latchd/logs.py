@@ -37,7 +37,7 @@ from latch_contracts.records import (
 )
 from latch_contracts.verdict import Action
 from latchd.bell import Bell
-from latchd.hub import Filter, Hub, Subscription
+from latchd.hub import Hub, Subscription
 
 _BATCH: Final = 128  # lines per visit to the thread, which costs about 0.1 ms whatever it does
 _LAST_WORDS_SECONDS: Final = 1.0  # at the end, for a reader of the log that is slow or gone
@@ -120,7 +120,8 @@ class Log:
             with contextlib.suppress(OSError, ValueError):
                 self.record(records.popleft())
 
-    def shows(self, record: Record) -> bool:
+    def takes(self, record: Record) -> bool:
+        """Whether it is loud enough to be shown."""
         if self._form is Format.HUMAN and isinstance(record, DenialRecord):
             return False  # the verdict's own line, just before, says it all
         return _NUMBERS[level_of(record)] >= self._threshold
@@ -137,9 +138,9 @@ class Log:
 async def follow(
     hub: Hub, log: Log, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED
 ) -> None:
-    """Log every record that is published, until cancelled; then the ones that are left, if it goes fast."""
+    """Log what is loud enough of what is published, until cancelled; then what is left, if it goes fast."""
     bell = Bell()
-    subscription = hub.subscribe(Filter(), bell.ring)
+    subscription = hub.subscribe(log, bell.ring)  # most records are not shown: nobody wakes for them
     batch: deque[Record] = deque()
     task_status.started()
     try:
@@ -158,7 +159,7 @@ async def _write_all(log: Log, batch: deque[Record], subscription: Subscription)
         while not batch:
             if not (taken := subscription.take(_BATCH)):
                 return
-            batch.extend(record for record in taken if log.shows(record))  # most are not: no thread for them
+            batch.extend(taken)
         await trio.to_thread.run_sync(log.records, batch, abandon_on_cancel=True)
 
 

@@ -49,7 +49,10 @@ class Slotted(trio.abc.Listener[trio.SocketStream]):
             await trio.lowlevel.wait_readable(self._listener.socket)
             if self._slots.value == 0:
                 self._crowded()
-        await self._slots.acquire()
+        if self._slots.value == 0:
+            await self._slots.acquire()
+        else:
+            self._slots.acquire_nowait()  # the listener's own wait is checkpoint enough
         try:
             return await self._listener.accept()
         except BaseException:

@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from latch_contracts.contract import Compatibility, Contract, Level, Route
-from latch_contracts.events import HookEvent
+from latch_contracts.contract import Compatibility
 from latch_contracts.outcome import State
 from latch_contracts.records import DenialRecord, ExpiryRecord, Record, VerdictRecord
 from latch_contracts.verdict import Action, Verdict
-from latchd.allowances import Refusal
 from latchd.allowing import Allowances
-from latchd.chains import held
-from latchd.chains.catalogue import MOST_EVENTS, SECOND_STEPS, Step
-from latchd.chains.matching import Past, match
-from latchd.chains.verdict import completed
-from latchd.judging import Bindings, Judged
+from latchd.arrival import Arrival
+from latchd.chaining import Chaining
+from latchd.judging import Bindings
 from latchd.keys import Keys, shown
-from latchd.ledger import ADMISSION_NOTES, Admission, admit
+from latchd.ledger import Admission, admit
 from latchd.lifecycle import Signal, after
 from latchd.policy import Policy
-from latchd.recording import Identity, common, findings, reason, subject_head, tool_name
-from latchd.repeating import OVERRULED, is_stricter, same_answer, same_refusal
-from latchd.store import denials, taints, turns
-from latchd.store.database import StoreError
+from latchd.proposal import Case, Proposal
+from latchd.recording import findings, reason, subject_head, tool_name
+from latchd.repeating import is_stricter, same_answer, same_refusal
+from latchd.store import denials, turns
+from latchd.store.bounds import Bounds
 from latchd.store.denials import DenialRow
-from latchd.store.store import Bounds, CallRow, SessionRow, Store
-from latchd.windows import Instant
+from latchd.store.errors import StoreError
+from latchd.store.rows import CallRow, SessionRow
+from latchd.store.store import Store
 
 
 class Proposals:
@@ -45,230 +41,185 @@ class Proposals:
         self._policy = policy
         self._bindings = bindings
         self._bounds = bounds
+        self._chaining = Chaining(store, keys, policy, bindings)
 
-    def propose(
-        self,
-        contract: Contract,
-        event: HookEvent,
-        identity: Identity,
-        judged: Judged,
-        version: str,
-        now: Instant,
-        rejudge: Callable[[frozenset[str]], Judged],
-        *,
-        probe: bool,
-        latency_us: int,
-    ) -> tuple[Verdict, list[Record]]:
-        """Settle one judged proposal: the verdict that stands, and its records. Raises StoreError.
-
-        ``rejudge`` judges it anew where the person lets it break these rules.
-        """
-        call = event.the_call
-        compatibility = contract.compatibility(version)
-        pairable = (
-            not probe
-            and event.event.route is Route.ACTION
-            and contract.level is Level.PAIRED
-            and compatibility is not Compatibility.UNKNOWN
-            and bool(call.id)
-        )
-        fingerprint = self._keys.content(event.fingerprint)
-        policy = self._bindings.of(contract, version)
-        binding = self._bindings.of(contract, version, judged.own)
-        verdict = judged.verdict
-        denial: DenialRow | None = None
-        records: list[Record] = []
-        database = self._store.database
+    def propose(self, proposal: Proposal) -> tuple[Verdict, list[Record]]:
+        """Settle one judged proposal: the verdict that stands, and its records. Raises StoreError."""
+        case = Case(proposal, self._keys.content(proposal.came.event.fingerprint))
         try:
-            with database.transaction():
-                session = self._store.session(identity.session)
-                verdict = self._with_chains(judged, session, identity, policy, now)
-                row = self._store.call(identity.session, identity.call) if pairable else None
-                admission = admit(
-                    row, fingerprint, pairable=pairable, late=self._is_late(event, session, identity)
-                )
-                if pairable and (row is None or row.fingerprint != fingerprint or row.action is Action.DENY):
-                    denial = denials.of(database, identity.session, identity.call, fingerprint, now)
-                if denial is not None:
-                    denials.delivered(database, denial, now.wall_ms)
-                overruled = admission is Admission.REPLAY and row is not None and is_stricter(verdict, row)
-                if admission is Admission.REPLAY and row is not None and not overruled:
-                    seq = row.opened_seq if denial is None else denial.seq
-                    same = same_answer(self._store, row, denial, verdict)
-                    return self._allowances.again(same, seq, now), []
-                if denial is not None:
-                    verdict = same_refusal(self._store, denial, verdict)
-                    verdict = self._allowances.again(verdict, denial.seq, now)
-                    if admission is not Admission.CONFLICT:  # which has an id to poison yet
-                        return verdict, []
-                leave: list[Refusal] = []
-                # A probe is no call, and what was answered before is no new one: they use nothing up.
-                if not probe and denial is None and not overruled:
-                    leave = self._allowances.holding(verdict, event, identity, contract, now)
-                if leave:
-                    lifted = frozenset(refusal.rule for refusal in leave)
-                    judged = rejudge(lifted)
-                    verdict = self._with_chains(judged, session, identity, policy, now, lifted)
-                    if verdict.action is Action.DENY:  # by another rule, so this leave is not used up
-                        leave = []
-                state = None
-                if admission is Admission.OPEN:
-                    state = State.DENIED if verdict.action is Action.DENY else State.PENDING
-                record = VerdictRecord(
-                    **common(event, identity, self._policy.redaction, now.wall_ms),
-                    action=verdict.action,
-                    tool=tool_name(call, self._policy.redaction),
-                    surface=call.surface.value,
-                    rule=verdict.rule,
-                    reason=reason(verdict, self._policy.redaction),
-                    participant=verdict.participant,
-                    findings=findings(verdict, self._policy.redaction),
-                    head=subject_head(call, self._policy.redaction),
-                    status=judged.facts.status.value,
-                    state=state,
-                    probe=probe,
-                    note=_joined(
-                        OVERRULED
-                        if overruled
-                        else _note(admission, contract, compatibility, event, probe=probe),
-                        *(f"allowed by the person, record {refusal.grant_seq}" for refusal in leave),
-                    ),
-                    latency_us=latency_us,
-                    policy=shown(binding),
-                    rules=shown(judged.rules),
-                )
-                records.append(self._store.append_record(record, identity.name))
-                seq = records[0].seq
-                self._allowances.use(leave, event, seq)
-                if not probe:
-                    self._store.touch_session(identity.session, event.connector, now.wall_ms, seq)
-                if compatibility is Compatibility.UNKNOWN and not probe:
-                    self._store.cut_pending(identity.session, None, seq, fingerprint)
-                if overruled:
-                    rule = verdict.rule or ""
-                    self._store.overrule(identity.session, identity.call, verdict.action, rule, seq)
-                if admission is Admission.CONFLICT and row is not None:
-                    self._store.close_call(row, after(row.state, Signal.CONFLICT), seq, fingerprint)
-                if state is not None:
-                    flows = self._flows(judged, session, identity) if state is State.PENDING else b""
-                    self._store.open_call(
-                        CallRow(
-                            session=identity.session,
-                            call=identity.call,
-                            agent=identity.agent,
-                            state=state,
-                            fingerprint=fingerprint,
-                            input=self._keys.content(call.input_digest),
-                            policy=binding,
-                            action=verdict.action,
-                            rule=verdict.rule or "",
-                            operations=judged.operations,
-                            detection=judged.projection.detection,
-                            enforcement=judged.projection.enforcement,
-                            opened=now,
-                            opened_seq=seq,
-                            closed_seq=seq if state is State.DENIED else 0,
-                            flows=flows,
-                        )
-                    )
-                    records += self._evict(event, identity, seq, now)
-                if verdict.action is Action.DENY and not probe:  # a probe refuses no call
-                    entry = DenialRecord(
-                        **common(event, identity, self._policy.redaction, now.wall_ms),
-                        rule=verdict.rule or "",
-                        participant=verdict.participant or "",
-                    )
-                    records.append(self._store.append_record(entry, identity.name))
-                    if denial is None:
-                        verdict = self._allowances.refused(verdict, event, identity, contract, seq, now)
-                    if pairable and denial is None:
-                        rule = verdict.rule or ""
-                        denials.add(
-                            database, DenialRow(identity.session, identity.call, fingerprint, seq, rule, now)
-                        )
+            with self._store.database.transaction():
+                self._look_up(case)
+                if not self._is_answered(case):
+                    self._let_pass(case)
+                    seq = self._record(case)
+                    self._move(case, seq)
+                    self._refuse(case, seq)
         except StoreError:
-            # INVARIANT (a failed commit is not an answer): what the disk holds is unknown until it
-            # is read again. Only a row that is really there lets the verdict stand.
-            row = self._store.call(identity.session, identity.call) if pairable else None
-            if row is None or row.fingerprint != fingerprint or is_stricter(verdict, row):
-                if denial is not None and not records:  # a refusal that stood before needs no new row
-                    return same_refusal(self._store, denial, verdict), []
+            if (kept := self._kept(case)) is None:
                 raise
-            mine = records != [] and row.opened_seq == records[0].seq
-            return same_answer(self._store, row, denial, verdict), records if mine else []
-        return verdict, records
+            return kept
+        return case.verdict, case.records
 
-    def _is_late(self, event: HookEvent, session: SessionRow | None, identity: Identity) -> bool:
+    def _look_up(self, case: Case) -> None:
+        """What the store knows of it, and the verdict with what its session has proven."""
+        came, database = case.came, self._store.database
+        identity = came.identity
+        case.session = self._store.session(identity.session)
+        case.verdict = self._chaining.verdict(case.judged, came, case.session)
+        case.row = self._store.call(identity.session, identity.call) if case.pairable else None
+        late = self._is_late(came, case.session)
+        case.admission = admit(case.row, case.fingerprint, pairable=case.pairable, late=late)
+        if case.pairable and case.row_differs:
+            case.denial = denials.of(database, identity.session, identity.call, case.fingerprint, came.now)
+        if case.denial is not None:
+            denials.delivered(database, case.denial, came.now.wall_ms)
+
+    def _is_answered(self, case: Case) -> bool:
+        """Whether it was answered before and the answer stands: then nothing is written."""
+        row, denial, now = case.row, case.denial, case.came.now
+        replayed = case.admission is Admission.REPLAY
+        case.overruled = replayed and row is not None and is_stricter(case.verdict, row)
+        if replayed and row is not None and not case.overruled:
+            seq = row.opened_seq if denial is None else denial.seq
+            same = same_answer(self._store, row, denial, case.verdict)
+            case.verdict = self._allowances.again(same, seq, now)
+            return True
+        if denial is None:
+            return False
+        same = same_refusal(self._store, denial, case.verdict)
+        case.verdict = self._allowances.again(same, denial.seq, now)
+        return case.admission is not Admission.CONFLICT  # which has an id to poison yet
+
+    def _let_pass(self, case: Case) -> None:
+        """Where the person lets it break the rules that refuse it, it is judged without them."""
+        # A probe is no call, and what was answered before is no new one: they use nothing up.
+        if case.proposal.probe or case.denial is not None or case.overruled:
+            return
+        came = case.came
+        leave = self._allowances.holding(case.verdict, came.event, came.identity, came.contract, came.now)
+        if leave:
+            lifted = frozenset(refusal.rule for refusal in leave)
+            case.judged = case.proposal.rejudge(lifted)
+            case.verdict = self._chaining.verdict(case.judged, came, case.session, lifted)
+            if case.verdict.action is not Action.DENY:  # else by another rule: this leave is not used up
+                case.leave = leave
+
+    def _record(self, case: Case) -> int:
+        """Its record, under which everything else stands; the record's sequence."""
+        came, verdict, redaction = case.came, case.verdict, self._policy.redaction
+        call = came.event.the_call
+        if case.admission is Admission.OPEN:
+            case.state = State.DENIED if verdict.action is Action.DENY else State.PENDING
+        record = VerdictRecord(
+            **came.common(redaction),
+            action=verdict.action,
+            tool=tool_name(call, redaction),
+            surface=call.surface.value,
+            rule=verdict.rule,
+            reason=reason(verdict, redaction),
+            participant=verdict.participant,
+            findings=findings(verdict, redaction),
+            head=subject_head(call, redaction),
+            status=case.judged.facts.status.value,
+            state=case.state,
+            probe=case.proposal.probe,
+            note=case.note,
+            latency_us=case.proposal.latency_us,
+            policy=shown(self._binding(case)),
+            rules=shown(case.judged.rules),
+        )
+        case.records.append(self._store.append_record(record, came.identity.name))
+        return case.records[0].seq
+
+    def _move(self, case: Case, seq: int) -> None:
+        """What it changes of its session and of the row of its id, and the row that it opens."""
+        came, identity = case.came, case.came.identity
+        self._allowances.use(case.leave, came.event, seq)
+        if not case.proposal.probe:
+            self._store.touch_session(identity.session, came.event.connector, came.now.wall_ms, seq)
+            if came.compatibility is Compatibility.UNKNOWN:
+                self._store.cut_pending(identity.session, None, seq, case.fingerprint)
+        if case.overruled:
+            rule = case.verdict.rule or ""
+            self._store.overrule(identity.session, identity.call, case.verdict.action, rule, seq)
+        if case.admission is Admission.CONFLICT and case.row is not None:
+            self._store.close_call(case.row, after(case.row.state, Signal.CONFLICT), seq, case.fingerprint)
+        if case.state is not None:
+            self._open(case, case.state, seq)
+            case.records += self._evict(came, seq)
+
+    def _open(self, case: Case, state: State, seq: int) -> None:
+        came, judged = case.came, case.judged
+        identity, pending = came.identity, state is State.PENDING
+        self._store.open_call(
+            CallRow(
+                session=identity.session,
+                call=identity.call,
+                agent=identity.agent,
+                state=state,
+                fingerprint=case.fingerprint,
+                input=self._keys.content(came.event.the_call.input_digest),
+                policy=self._binding(case),
+                action=case.verdict.action,
+                rule=case.verdict.rule or "",
+                operations=judged.operations,
+                detection=judged.projection.detection,
+                enforcement=judged.projection.enforcement,
+                opened=came.now,
+                opened_seq=seq,
+                closed_seq=0 if pending else seq,
+                flows=self._chaining.flows(judged, case.session, identity) if pending else b"",
+            )
+        )
+
+    def _refuse(self, case: Case, seq: int) -> None:
+        """A refusal leaves an entry of its own, and a receipt where the same call can come again."""
+        came, verdict = case.came, case.verdict
+        identity = came.identity
+        if verdict.action is not Action.DENY or case.proposal.probe:  # a probe refuses no call
+            return
+        rule = verdict.rule or ""
+        entry = DenialRecord(
+            **came.common(self._policy.redaction), rule=rule, participant=verdict.participant or ""
+        )
+        case.records.append(self._store.append_record(entry, identity.name))
+        if case.denial is not None:
+            return
+        case.verdict = self._allowances.refused(verdict, came.event, identity, came.contract, seq, came.now)
+        if case.pairable:
+            receipt = DenialRow(identity.session, identity.call, case.fingerprint, seq, rule, came.now)
+            denials.add(self._store.database, receipt)
+
+    def _kept(self, case: Case) -> tuple[Verdict, list[Record]] | None:
+        """The answer after a transaction that failed; None when there is none.
+
+        INVARIANT (a failed commit is not an answer): what the disk holds is unknown until it is read
+        again. Only a row that is really there lets the verdict stand.
+        """
+        identity, denial = case.came.identity, case.denial
+        row = self._store.call(identity.session, identity.call) if case.pairable else None
+        if row is None or row.fingerprint != case.fingerprint or is_stricter(case.verdict, row):
+            if denial is not None and not case.records:  # a refusal that stood before needs no new row
+                return same_refusal(self._store, denial, case.verdict), []
+            return None
+        mine = case.records != [] and row.opened_seq == case.records[0].seq
+        return same_answer(self._store, row, denial, case.verdict), case.records if mine else []
+
+    def _binding(self, case: Case) -> bytes:
+        return self._bindings.of(case.came.contract, case.came.version, case.proposal.judged.own)
+
+    def _is_late(self, came: Arrival, session: SessionRow | None) -> bool:
         """Whether its turn is over. Background agents outlive a turn, so only the main agent's is asked."""
+        event = came.event
         if session is None or event.agent or not event.turn:
             return False
         turn = self._keys.turn(event.connector, event.session, event.turn)
-        return turns.is_over(self._store.database, identity.session, turn, session.turn, session.first_seq)
+        return turns.is_over(self._store.database, session.session, turn, session.turn, session.first_seq)
 
-    def _with_chains(
-        self,
-        judged: Judged,
-        session: SessionRow | None,
-        identity: Identity,
-        policy: bytes,
-        now: Instant,
-        lifted: frozenset[str] = frozenset(),
-    ) -> Verdict:
-        """The verdict, with the chains that this call completes after what its session has proven."""
-        steps = judged.projection
-        if session is None or not (steps.detection & SECOND_STEPS or steps.flows.sent):
-            return judged.verdict
-        rows = self._store.chain_events(identity.session, policy, MOST_EVENTS)
-        history = [
-            Past(row.seq, Step(row.detection), Step(row.enforcement), row.at)
-            for row in rows
-            if row.call != identity.call or not identity.call  # a call does not precede itself
-        ]
-        carried: tuple[held.Carried, ...] = ()
-        if session.tainting and steps.flows.sent:
-            files = taints.held(self._store.database, identity.session, policy)
-            carried = held.carried(steps.flows.sent, held.recent(files, now), self._path_key(identity))
-        matches = match(history, steps, now, carried)
-        return completed(judged.verdict, matches, self._policy.profile, lifted)
-
-    def _flows(self, judged: Judged, session: SessionRow | None, identity: Identity) -> bytes:
-        """What this call's success will say of files that hold secrets, where that can matter."""
-        flows = judged.projection.flows
-        if flows.origin:
-            self._store.set_tainting(identity.session)
-        elif session is None or not session.tainting:
-            return b""  # no file of this session holds a secret, and this call puts none into one
-        return held.written(flows, self._path_key(identity))
-
-    def _path_key(self, identity: Identity) -> held.Key:
-        return lambda path: self._keys.path(identity.session, path)
-
-    def _evict(self, event: HookEvent, identity: Identity, seq: int, now: Instant) -> list[Record]:
+    def _evict(self, came: Arrival, seq: int) -> list[Record]:
         """Keep a session's pending calls bounded: its own oldest goes, never another session's."""
-        row = self._store.oldest_pending_over(identity.session, self._bounds.pending_per_session)
+        row = self._store.oldest_pending_over(came.identity.session, self._bounds.pending_per_session)
         if row is None:
             return []
         self._store.close_call(row, after(row.state, Signal.EXPIRED), seq, b"")
-        record = ExpiryRecord(**common(event, identity, self._policy.redaction, now.wall_ms), expired=1)
-        return [self._store.append_record(record)]
-
-
-def _joined(*notes: str) -> str:
-    return "; ".join(note for note in notes if note)
-
-
-def _note(
-    admission: Admission, contract: Contract, compatibility: Compatibility, event: HookEvent, *, probe: bool
-) -> str:
-    """Why no row was opened, in words; "" when one was."""
-    if admission in ADMISSION_NOTES:
-        return ADMISSION_NOTES[admission]
-    if admission is not Admission.UNPAIRED or probe:
-        return ""
-    if event.event.route is Route.DIRECT:
-        return "this event is judged alone and never paired"
-    if compatibility is Compatibility.UNKNOWN:
-        return f"this agent version is outside contract {contract.contract_id}; no state is kept"
-    if contract.level is not Level.PAIRED:
-        return f"results of {contract.connector} prove nothing; no state is kept"
-    return event.the_call.id_fault
+        return [self._store.append_record(ExpiryRecord(**came.common(self._policy.redaction), expired=1))]

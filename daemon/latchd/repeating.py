@@ -11,7 +11,8 @@ from typing import Final
 from latch_contracts.records import VerdictRecord
 from latch_contracts.verdict import Action, Verdict
 from latchd.store.denials import DenialRow
-from latchd.store.store import CallRow, Store
+from latchd.store.rows import CallRow
+from latchd.store.store import Store
 
 OVERRULED: Final = "this very call was answered more mildly before; the policy or the disk has changed"
 _PARTICIPANT: Final = "ledger"

@@ -5,7 +5,6 @@ Four loops that wait for different things; an idle daemon wakes for its look-aro
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from typing import Final
 
@@ -24,8 +23,10 @@ LOOK_AROUND_SECONDS: Final = 10.0
 # log replayed at the next start is small.
 CHECKPOINT_SECONDS: Final = 5.0
 # A checkpoint beside a busy writer never gets to the end of the log, and the log never starts over.
-# Above this size one is made between two events: what is left by then takes a millisecond or two.
-LOG_BYTES: Final = 64 * 1024 * 1024
+# Above this size one is made between two events: what is left by then takes a millisecond or two, and
+# it is won back at once, for commits into a log that grows cost twice as much.
+LOG_BYTES: Final = 16 * 1024 * 1024
+_LOOKS: Final = 5  # at the log's size in that time
 _RETRY_SECONDS: Final = 1.0
 
 
@@ -46,6 +47,7 @@ class Scheduler:
         self, notifier: Notifier, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED
     ) -> None:
         """Until cancelled. Started once the spool of an earlier time has been read."""
+        self._engine.make_room()
         self._publish(lambda: spool.collect(self._places.spool, self._engine))
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self.expire_when_due)
@@ -71,7 +73,10 @@ class Scheduler:
         try:
             while True:
                 await bell.wait()
-                await trio.sleep(CHECKPOINT_SECONDS)
+                for _ in range(_LOOKS):
+                    await trio.sleep(CHECKPOINT_SECONDS / _LOOKS)
+                    if self._engine.log_bytes > LOG_BYTES:
+                        break
                 published.take(1)
                 await self._checkpoint()
         finally:
@@ -86,7 +91,7 @@ class Scheduler:
     async def _checkpoint(self) -> None:
         try:
             await trio.to_thread.run_sync(self._engine.checkpoint)
-            if _size(f"{self._places.database}-wal") > LOG_BYTES:
+            if self._engine.log_bytes > LOG_BYTES:
                 self._engine.checkpoint()
             self._checkpoint_fails = False
         except Exception as error:  # of the store's own kind, which the rim does not know
@@ -113,10 +118,3 @@ async def say_alive(notifier: Notifier) -> None:
 
 def trio_seconds(left_ms: int | None) -> float:
     return float("inf") if left_ms is None else left_ms / 1000
-
-
-def _size(path: str) -> int:
-    try:
-        return os.stat(path).st_size  # noqa: PTH116 (a path as text, all through this module)
-    except OSError:
-        return 0

@@ -8,8 +8,9 @@ from latch_contracts.records import Record
 from latchd.clock import Clock
 from latchd.logbook import Logbook
 from latchd.settling import Results
-from latchd.store.database import StoreError
-from latchd.store.store import Bounds, Store
+from latchd.store.bounds import Bounds
+from latchd.store.errors import StoreError
+from latchd.store.store import Store
 from latchd.windows import Instant, remaining_ms
 
 _SWEEP_MS: Final = 60_000  # how often bounds are enforced when nothing else wakes the scheduler

@@ -12,8 +12,9 @@ from latchd.chains.catalogue import CHAINS, MOST_EVENTS, Step
 from latchd.chains.matching import Past, progress
 from latchd.keys import Keys, shown
 from latchd.redact import shown_id
-from latchd.store import taints
-from latchd.store.store import CallRow, SessionRow, Store
+from latchd.store import listing, taints
+from latchd.store.rows import CallRow, SessionRow
+from latchd.store.store import Store
 from latchd.windows import Instant, age_ms
 
 _SESSIONS = 1000  # the most that one answer holds; 0 asks for as many
@@ -38,7 +39,7 @@ def show(store: Store, keys: Keys, call_id: str) -> CallView:
     if len(call_id.encode("utf-8")) > _LONGEST_ID:
         return CallView(VERSION, shown_id(call_id), [], [])
     names = [keys.call_name(connector, call_id) for connector in CONNECTORS]
-    rows = [row for name in names for row in store.calls_named(name, _SHOWN)]
+    rows = [row for name in names for row in listing.calls_named(store.database, name, _SHOWN)]
     records = [record for name in names for record in store.records_named(name, _SHOWN)]
     records = sorted(records, key=lambda record: record.seq)[-_SHOWN:]
     return CallView(VERSION, call_id, [_state(store, row) for row in rows], records)
@@ -47,7 +48,7 @@ def show(store: Store, keys: Keys, call_id: str) -> CallView:
 def sessions(store: Store, limit: int) -> list[dict[str, Any]]:
     """The latest sessions with their counts; ``session_key`` joins them to records."""
     limit = min(limit, _SESSIONS) if limit > 0 else _SESSIONS
-    return [_session(row, counts) for row, counts in store.sessions(limit)]
+    return [_session(row, counts) for row, counts in listing.sessions(store.database, limit)]
 
 
 def session(store: Store, keys: Keys, name: str, limit: int, now: Instant) -> SessionView:
@@ -57,7 +58,7 @@ def session(store: Store, keys: Keys, name: str, limit: int, now: Instant) -> Se
         return SessionView(VERSION, len(found))
     row, counts = found[0]
     many = sum(counts.values()) > _SORTED
-    calls = store.calls_of(row, max(1, min(limit, _SHOWN)), many=many)
+    calls = listing.calls_of(store.database, row, max(1, min(limit, _SHOWN)), many=many)
     return SessionView(
         VERSION,
         1,
@@ -72,12 +73,14 @@ def _sessions_of(store: Store, keys: Keys, name: str) -> list[tuple[SessionRow, 
     if not name or len(name.encode("utf-8", "replace")) > _LONGEST_ID:
         return []
     for connector in CONNECTORS:
-        if found := store.sessions_like(keys.session(connector, name), None):
+        if found := listing.sessions_like(store.database, keys.session(connector, name), None):
             return found
     if len(name) > 64 or not set(name) <= set("0123456789abcdef"):
         return []
-    return store.sessions_like(
-        bytes.fromhex(name[: len(name) // 2 * 2]), int(name[-1], 16) if len(name) % 2 else None
+    return listing.sessions_like(
+        store.database,
+        bytes.fromhex(name[: len(name) // 2 * 2]),
+        int(name[-1], 16) if len(name) % 2 else None,
     )
 
 

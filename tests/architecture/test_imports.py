@@ -56,6 +56,9 @@ FORBIDDEN: Final[dict[str, dict[str, str]]] = {
     "latchd.tool_facts": dict.fromkeys(WORLD, PURE),
     "latchd.text": dict.fromkeys(WORLD, PURE) | {"latchd.guard": "text is told of and never judged"},
     "latchd.passages": dict.fromkeys(WORLD, PURE),
+    "latchd.script_lines": dict.fromkeys(WORLD, PURE),
+    "latchd.arrival": dict.fromkeys(WORLD, PURE),
+    "latchd.proposal": dict.fromkeys(WORLD, PURE),
     "latchd.files": dict.fromkeys(WORLD, PURE),
     "latchd.artifacts": dict.fromkeys(WORLD, PURE),
     "latchd.chains": dict.fromkeys(WORLD, PURE),
@@ -68,6 +71,10 @@ FORBIDDEN: Final[dict[str, dict[str, str]]] = {
         ).split()
     },
     "latchd.hub": dict.fromkeys(WORLD, "subscribers are queues of values; the rim waits for them"),
+    "latchd.hook_calls": {
+        "trio": "a call is answered in plain synchronous code: no await inside a transaction",
+        "socket": "bytes come and go through the session",
+    },
     "latchd.engine": {
         "trio": "the engine is plain synchronous code: no await inside a transaction",
         "socket": "bytes come and go through the session",
@@ -82,7 +89,7 @@ EXEMPT: Final[dict[tuple[str, str], str]] = {
 
 # module -> the only importers it may have
 ONLY: Final[dict[str, tuple[frozenset[str], str]]] = {
-    "apsw": (frozenset({"latchd.store.database"}), "one place knows what SQLite does when it fails"),
+    "apsw": (frozenset({"latchd.store.sqlite"}), "one place knows what SQLite does when it fails"),
     "tree_sitter": (frozenset({"latchd.shell.parse"}), "its nodes crash when walked or printed carelessly"),
     "re2": (
         frozenset({"latchd.rules.patterns", "latchd.text.patterns"}),

@@ -10,10 +10,12 @@ import pytest
 from corpora import REPOSITORY
 
 PAGE = (REPOSITORY / "docs" / "ledger-properties.md").read_text("utf-8")
-ROW = re.compile(r"^\| ([PHG]\d+) \|", re.MULTILINE)
+ROW = re.compile(r"^\| ([PHGT]\d+) \|", re.MULTILINE)
 PIN = re.compile(r"`(tests/[\w/.]+\.py)::(\w+)`")
 WANTED = [
-    f"{letter}{number}" for letter, last in (("P", 50), ("H", 14), ("G", 10)) for number in range(1, last + 1)
+    f"{letter}{number}"
+    for letter, last in (("P", 50), ("H", 14), ("G", 10), ("T", 35))
+    for number in range(1, last + 1)
 ]
 
 

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 
-from latch_client.benches import facts
+from latch_client import private
+from latch_client.benches import crowd, facts
 from latch_client.benches.commands import OWN
 from latch_client.benches.hostile import SIZE, hostile
 from latch_client.benches.times import Times
 from latch_client.cli import main
+from latch_contracts.wire import VERSION, HookReply, HookRequest
+from wire_server import places_in, serving
 
 
 def test_shares_are_counted_by_status_and_issue() -> None:
@@ -71,3 +75,28 @@ def test_the_figures_are_printed_and_given_as_json(
 
 def test_times_are_in_milliseconds() -> None:
     assert Times.of([0.001, 0.003, 0.002]) == Times(1.0, 2.0, 3.0, 2.0)
+
+
+def test_a_crowd_asks_for_every_decision_once_and_takes_every_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    places = places_in(tmp_path, monkeypatch)
+    with serving(places, lambda _: [HookReply(VERSION, 0, b"", b"")]) as server:
+        daemon = private.Private(places, tmp_path, {}, os.getpid())
+        figures = crowd.measure(daemon, 40, 10, lambda number: b"%d" % number)
+
+    asked = [request.payload for request in server.requests if isinstance(request, HookRequest)]
+    assert sorted(asked, key=int) == [b"%d" % number for number in range(40)]
+    assert (figures.decisions, figures.sessions, figures.at_once) == (40, 10, crowd.AT_ONCE)
+    assert figures.decisions_per_second > 0
+
+
+def test_a_daemon_that_dies_under_a_crowd_is_no_figure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    places = places_in(tmp_path, monkeypatch)
+    with serving(places, lambda _: []):
+        daemon = private.Private(places, tmp_path, {}, os.getpid())
+
+        with pytest.raises(ConnectionError, match="hung up"):
+            crowd.measure(daemon, 1, 1, lambda _: b"{}")

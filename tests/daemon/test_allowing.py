@@ -16,9 +16,9 @@ from latch_contracts.records import AllowanceRecord, DenialRecord, Record, Verdi
 from latch_contracts.verdict import Action
 from latch_contracts.wire import VERSION, Allow, Allowed
 from latchd.allowances import GRANT_MS, REFUSAL_MS, WRONG_PER_MINUTE, Answer
-from latchd.engine import Handled
+from latchd.hook_calls import Handled
 from latchd.policy import parse
-from latchd.store.database import StoreError
+from latchd.store.errors import StoreError
 
 REFUSED = "rm -rf /opt/data"
 RULE = "fs.delete-outside"

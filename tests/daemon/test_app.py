@@ -6,7 +6,7 @@ import io
 import os
 import signal
 import socket
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import msgspec
@@ -36,7 +36,7 @@ from latchd.notify import Notifier
 from latchd.policy import Hook, Policy, PolicyError, Profile, fingerprint
 from latchd.rules.bundled import released
 from latchd.rules.generation import Generation
-from latchd.rules.standing import standing
+from latchd.rules.standing import standing_in_steps
 from latchd.sockets import bind
 
 pytestmark = pytest.mark.trio
@@ -84,8 +84,8 @@ class Bench:
         path = Path(self.places.token)
         return path.read_text() if path.exists() else None
 
-    def _rules(self, policy: Policy) -> Generation:
-        return standing(policy, f"{self.places.config}/rules")
+    def _rules(self, policy: Policy) -> Iterator[Generation | None]:
+        return standing_in_steps(policy, f"{self.places.config}/rules")
 
     def _reload(self) -> Policy:
         if isinstance(self.policy, PolicyError):
@@ -314,6 +314,29 @@ async def test_calls_are_answered_while_a_candidate_is_tried(bench: Bench) -> No
         nursery.cancel_scope.cancel()
 
     assert turns >= 40  # a turn between any two examples
+
+
+async def test_calls_are_answered_while_rules_are_compiled(bench: Bench) -> None:
+    rules = Path(bench.places.config) / "rules"
+    rules.mkdir()
+    one = PACK.partition("rules:\n")[2].replace("    denies: [deploytool prod]\n", "")
+    many = "".join(one.replace("mine.deploy", f"mine.deploy-{number}") for number in range(40))
+    (rules / "mine.yaml").write_text(f"version: 1\ncategory: mine\nrules:\n{many}")
+    turns = 0
+
+    async def others() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await trio.lowlevel.checkpoint()
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(others)
+        await app.reloaded(bench.parts)
+        nursery.cancel_scope.cancel()
+
+    assert bench.engine.rules.entry("mine.deploy-39") is not None
+    assert turns >= 40  # a turn between any two rules
 
 
 async def test_rules_that_are_mended_make_the_daemon_whole_again(bench: Bench) -> None:

@@ -12,7 +12,7 @@ import foreign
 from engine_bench import Bench, only
 from latch_contracts.records import BoundaryRecord, LifecycleRecord, OutcomeRecord, VerdictRecord
 from latch_contracts.verdict import Action
-from latchd.store.store import Bounds
+from latchd.store.bounds import Bounds
 
 DISCOVER, ELEVATE = "sudo -l", "sudo -i"
 ELEVATION = "chain.privilege-discovery-then-elevation"
@@ -207,3 +207,13 @@ def test_a_subagents_stop_ends_nothing(bench: Bench) -> None:
     bench.send("SubagentStop", agent_id="a1", agent_type="x")
 
     assert bench.states() == [("pending", False), ("pending", False)]
+
+
+def test_a_background_agents_end_under_an_earlier_turn_is_not_late(bench: Bench) -> None:
+    bench.send("UserPromptSubmit", prompt="x")
+    bench.pre(agent_id="a1")
+    bench.send("UserPromptSubmit", prompt="y", prompt_id="p2")
+
+    end = only(bench.send("Stop", agent_id="a1"), BoundaryRecord)
+
+    assert (end.late, end.pending_cut) == (False, 1)

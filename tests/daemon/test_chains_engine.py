@@ -7,9 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from engine_bench import Bench, only
+from engine_bench import OK, Bench, only
 from latch_contracts.records import DenialRecord, VerdictRecord
-from latch_contracts.verdict import Action, Disposition
+from latch_contracts.verdict import Action, Disposition, Finding, Verdict
+from latchd.guard import walk
+from latchd.guard.manifest import Participant
+from latchd.guard.pace import Overrun
+from latchd.guard.subject import Subject
 from latchd.policy import parse
 
 DISCOVER, ELEVATE, BYPASS = "sudo -l", "sudo -i", "claude --dangerously-skip-permissions -p 'go on'"
@@ -81,6 +85,29 @@ def test_a_sessions_end_closes_its_window_and_another_session_has_none(bench: Be
     assert verdict(bench, ELEVATE).action is Action.ALLOW
 
 
+def test_a_call_does_not_precede_itself(bench: Bench) -> None:
+    both = f"{DISCOVER} && {ELEVATE}"
+    first = bench.pre(both)
+    bench.post(both)
+
+    again = bench.pre(both)
+
+    assert only(first, VerdictRecord).action is not Action.DENY
+    assert (again.reply, again.records) == (first.reply, [])
+    assert chains_of(verdict(bench, both, "c2")) == [(ELEVATION, Disposition.ENFORCEABLE)]
+
+
+def test_a_session_that_has_ended_can_form_a_chain_anew(bench: Bench) -> None:
+    proven(bench, DISCOVER, "c1")
+    bench.send("SessionEnd", reason="other")
+    closed = verdict(bench, ELEVATE, "c2")
+    proven(bench, DISCOVER, "c3")
+
+    anew = verdict(bench, ELEVATE, "c4")
+
+    assert (chains_of(closed), chains_of(anew)) == ([], [(ELEVATION, Disposition.ENFORCEABLE)])
+
+
 def test_a_first_step_under_another_policy_is_no_predecessor(bench: Bench) -> None:
     proven(bench, DISCOVER, "c1")
     bench.engine.adopt(parse(b'protected = ["keep"]'))
@@ -126,6 +153,16 @@ def test_a_matched_typed_denial_arms_the_bypass_chain_and_an_unmatched_one_only_
     assert told.action is not Action.DENY
     assert chains_of(told) == [(DENIED_BYPASS, Disposition.DETECT)]
     assert (refused.action, refused.rule) == (Action.DENY, DENIED_BYPASS)
+
+
+def test_what_a_result_says_of_permissions_arms_nothing(bench: Bench) -> None:
+    failed = {"hook_event_name": "PostToolUseFailure", "error": "cat: notes: Permission denied (EACCES)"}
+    bench.pre("cat notes", call="c1")
+    bench.post("cat notes", call="c1", **failed)
+    bench.pre("git status", call="c2")
+    bench.post(call="c2", tool_response=OK | {"stderr": "EPERM: operation not permitted"})
+
+    assert chains_of(verdict(bench, BYPASS)) == []
 
 
 def test_a_chain_that_proves_no_flow_is_told_and_never_refuses(tmp_path: Path) -> None:
@@ -206,3 +243,30 @@ def test_what_a_script_only_may_do_is_told_and_refuses_nothing(bench: Bench) -> 
 
     assert record.action is Action.ALLOW
     assert {one.disposition for one in record.findings} == {Disposition.DETECT}
+
+
+def test_a_participant_that_fails_on_a_script_refuses_the_call_that_runs_it(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (bench.project / "x.sh").write_text("echo one\n")
+    (bench.project / "y.sh").write_text("echo two\n")
+    inner = walk.judge
+
+    def fails_on_one(subject: Subject) -> Verdict:
+        if "one" in subject.text:
+            return inner(subject, (Participant("guard", broken),))
+        return inner(subject)
+
+    def broken(_subject: Subject) -> tuple[Finding, ...]:
+        raise Overrun
+
+    monkeypatch.setattr("latchd.scripts.judge", fails_on_one)
+
+    refused, other = verdict(bench, "if true; then bash x.sh; fi"), verdict(bench, "bash y.sh", "other")
+
+    assert (refused.action, refused.rule, refused.participant, other.action) == (
+        Action.DENY,
+        "participant.timeout",
+        "guard",
+        Action.ALLOW,
+    )

@@ -28,6 +28,16 @@ def test_durations_never_run_backwards() -> None:
     assert times == sorted(times)
 
 
+def test_work_is_this_threads_and_never_more_than_all_of_it() -> None:
+    system = SystemClock()
+    before = time.thread_time_ns() // 1000
+    times = [system.worked_us() for _ in range(1000)]
+
+    assert times == sorted(times)
+    assert before <= times[0]
+    assert times[-1] <= time.thread_time_ns() // 1000
+
+
 def test_two_clocks_of_one_boot_agree_on_it() -> None:
     assert (SystemClock().boot_id(), len(SystemClock().boot_id())) == (SystemClock().boot_id(), 16)
 

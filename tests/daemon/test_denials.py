@@ -11,9 +11,9 @@ import foreign
 from engine_bench import Bench, only
 from latch_contracts.records import DenialRecord, VerdictRecord
 from latch_contracts.verdict import Action
-from latchd.engine import Handled
+from latchd.hook_calls import Handled
 from latchd.policy import parse
-from latchd.store.store import Bounds
+from latchd.store.bounds import Bounds
 
 DESTROY = "rm -rf ~"
 DAY_MS = 24 * 3600 * 1000

@@ -28,9 +28,10 @@ from latch_contracts.records import (
 )
 from latch_contracts.verdict import Action
 from latch_contracts.wire import VERSION, HookReply, HookRequest
-from latchd.engine import Handled
+from latchd.hook_calls import Handled
 from latchd.policy import parse
-from latchd.store.database import Database, StoreError
+from latchd.store.database import Database
+from latchd.store.errors import StoreError
 
 SILENT = HookReply(VERSION, 0, b"", b"")
 
@@ -442,6 +443,15 @@ def test_a_commit_that_fails_denies_and_leaves_nothing(bench: Bench) -> None:
     assert bench.engine.health_word == "ok"
 
 
+def test_a_redelivery_meets_its_answer_while_another_holds_the_store(bench: Bench) -> None:
+    first = bench.pre("git status")
+    with foreign.holding(bench.places.database):
+        again = bench.pre("git status")
+
+    assert (again.reply, again.records) == (first.reply, [])
+    assert bench.states() == [("pending", False)]
+
+
 def test_a_throwing_analyzer_blocks_the_call_and_is_recorded(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -458,6 +468,23 @@ def test_a_throwing_analyzer_blocks_the_call_and_is_recorded(
         "floor.analyzer-error",
         "[floor.analyzer-error]: judging this call failed (ZeroDivisionError).",
     )
+
+
+def test_a_participant_that_overruns_blocks_the_call_and_is_recorded(bench: Bench) -> None:
+    bench.clock.work_us = 1_100_000  # with every look at it
+
+    handled = bench.pre("git status")
+
+    assert handled.reply.exit_code == 2
+    record, denial = only(handled, VerdictRecord), only(handled, DenialRecord)
+    assert (record.action, record.rule, record.participant, record.state) == (
+        Action.DENY,
+        "participant.timeout",
+        "self-protection",
+        State.DENIED,
+    )
+    assert (denial.rule, denial.participant) == ("participant.timeout", "self-protection")
+    assert bench.states() == [("denied", False)]
 
 
 def test_a_project_can_make_things_stricter_and_a_broken_project_file_denies(bench: Bench) -> None:

@@ -105,6 +105,9 @@ def test_a_history_told_again_in_any_order_adds_nothing(history: list[tuple[Any,
             if told[-1][1][0] != "deny":
                 settled = ("settle", *key, command, kind)
                 told.append((settled, (*do(world, settled)[:2], False)))  # a step is made once
+            for late in ("other ok", "failed"):
+                settled = ("settle", *key, command, late)
+                told.append((settled, (*do(world, settled)[:2], False)))
         rows, newest = world.rows(), world.engine.newest_seq()
         again = told * 2
         random.shuffle(again)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from engine_bench import Bench, only
-from latch_contracts.records import OutcomeRecord, VerdictRecord
+from latch_contracts.records import FaultRecord, OutcomeRecord, VerdictRecord
 from latch_contracts.verdict import Action
 from latchd.policy import parse
 
@@ -72,4 +72,6 @@ def test_records_stay_readable_and_the_old_sessions_are_listed_by_their_old_keys
 
     assert before != after
     assert [one["session_key"] for one in bench.engine.sessions(9).sessions] == [after, before]
-    assert [record.session_key for record in bench.engine.records_after(0, 9)] == [before, after]
+    records = bench.engine.records_after(0, 9)
+    assert [record.session_key for record in records if isinstance(record, VerdictRecord)] == [before, after]
+    assert [record.code for record in records if isinstance(record, FaultRecord)] == ["key-made"]

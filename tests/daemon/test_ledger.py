@@ -9,7 +9,7 @@ from latch_contracts.outcome import Outcome, State
 from latch_contracts.verdict import Action
 from latchd.ledger import Admission, Settlement, admit, settle
 from latchd.lifecycle import Signal
-from latchd.store.store import CallRow
+from latchd.store.rows import CallRow
 from latchd.windows import Instant
 
 A, B, C = (bytes([n]) * 32 for n in (1, 2, 3))

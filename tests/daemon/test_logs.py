@@ -158,7 +158,7 @@ def test_a_line_for_a_person_holds_no_control_character() -> None:
 def test_a_person_reads_of_a_denial_once() -> None:
     denial = DenialRecord(call="c1", rule="r", participant="guard")
 
-    assert [Log(io.BytesIO(), form, Level.DEBUG).shows(denial) for form in Format] == [True, False]
+    assert [Log(io.BytesIO(), form, Level.DEBUG).takes(denial) for form in Format] == [True, False]
 
 
 @pytest.mark.parametrize("form", list(Format))

@@ -14,7 +14,7 @@ from latch_contracts.contract import Level, faults
 from latch_contracts.records import BoundaryRecord, OutcomeRecord, Record, VerdictRecord
 from latch_contracts.verdict import Action
 from latch_contracts.wire import VERSION, HookRequest
-from latchd.engine import Handled
+from latchd.hook_calls import Handled
 from plain_agent import connector, contract
 
 ELEVATION = "chain.privilege-discovery-then-elevation"
@@ -32,7 +32,7 @@ def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
 
 
 def adopt(monkeypatch: pytest.MonkeyPatch, level: Level) -> None:
-    for module in ("engine", "views"):
+    for module in ("hook_calls", "views"):
         monkeypatch.setattr(f"latchd.{module}.CONNECTORS", {"plain": connector(level)})
 
 

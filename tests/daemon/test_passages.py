@@ -27,6 +27,7 @@ def found(text: str, *, in_image: bool = False, stops: bool = False) -> list[tup
             [(1, "deny", "fs.delete-outside"), (3, "deny", "fs.delete-outside")],
         ),
         ("if true; then\n  rm -rf \\\n    /etc\nfi\n", [(2, "deny", "fs.delete-outside")]),
+        ("if true; then\n  echo\n  $A $B\nfi\n", [(3, "ask", "vouch.unknown-word")]),
         ("\n\n$A $B\n$C x\n", [(3, "ask", "vouch.unknown-word"), (4, "ask", "vouch.unknown-word")]),
         ("cat <<EOF\nrm -rf /\nEOF\n", []),
         ("x(\n", [(1, "ask", "vouch.unread")]),
@@ -46,6 +47,14 @@ def test_a_long_function_is_opened_up() -> None:
     body = "".join(f"  {line}\n" for line in FILLER.splitlines())
 
     assert found(f"f() {{\n{body}  rm -rf /etc\n}}\nf\n") == [(202, "deny", "fs.delete-outside")]
+
+
+def test_a_long_function_in_a_function_is_opened_up_too() -> None:
+    body = "".join(f"    {line}\n" for line in FILLER.splitlines())
+
+    assert found(f"f() {{\ng() {{\n{body}    rm -rf /etc\n}}\n}}\nf\n") == [
+        (203, "deny", "fs.delete-outside")
+    ]
 
 
 def test_documents_are_kept_together_with_what_reads_them() -> None:

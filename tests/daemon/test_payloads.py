@@ -15,7 +15,8 @@ from latch_contracts.places import Places
 from latch_contracts.records import OutcomeRecord, VerdictRecord
 from latch_contracts.verdict import Action
 from latch_contracts.wire import VERSION, HookRequest
-from latchd.engine import Engine, Handled
+from latchd.engine import Engine
+from latchd.hook_calls import Handled
 from latchd.policy import parse
 
 pytestmark = needs_shared_data

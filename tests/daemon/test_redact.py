@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from latchd.redact import HEAD_BYTES, head, mask, printable
+from latchd.redact import HEAD_BYTES, head, mask, printable, shown_id
 
 # Made up for these tests; the shapes are the issuers', the values are nobody's.
 SECRETS = {
@@ -77,3 +77,23 @@ def test_masking_reads_a_text_once_not_once_for_each_of_its_parts(unit: str) -> 
 )
 def test_a_secrets_name_may_have_parts_around_it(name: str) -> None:
     assert "zq81" not in mask(f"run {name}=zq81hh2kd9 now") + mask(f'{{"a":1,"{name}": "zq81hh2kd9"}}')
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "toolu_01A09q90qw90lq917835lqYZ",
+        "3f0c8a52-9b1e-4a77-8d3b-0c5c2f7f1a90",
+        "npm_run_script",
+        "mcp__gh__x",
+    ],
+)
+def test_an_id_is_shown_as_the_agent_gave_it(name: str) -> None:
+    assert shown_id(name) == name
+
+
+@pytest.mark.parametrize("around", ["{}", "id-{}", "mcp__{}", "a b {}"])
+def test_an_issuers_token_in_an_id_is_masked(around: str) -> None:
+    token = "ghp_" + "a1" * 12
+
+    assert shown_id(around.format(token)) == around.format("‹masked›")

@@ -128,8 +128,7 @@ async def test_a_log_that_can_not_start_over_is_taken_between_two_events(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(scheduler, "CHECKPOINT_SECONDS", 0)
-    monkeypatch.setattr(scheduler, "LOG_BYTES", 10)
-    bench.write(f"{bench.places.database}-wal", "x" * 11)
+    bench.engine.log_bytes = scheduler.LOG_BYTES + 1
     async with trio.open_nursery() as nursery:
         await nursery.start(bench.scheduler.checkpoint_after_records)
         bench.hub.publish(bench.engine.fault("x", ""))
@@ -138,6 +137,29 @@ async def test_a_log_that_can_not_start_over_is_taken_between_two_events(
         nursery.cancel_scope.cancel()
 
     assert bench.engine.checkpoints == [1, 1]
+
+
+@pytest.mark.trio
+async def test_a_log_that_grows_fast_is_not_waited_for_to_the_end(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, autojump_clock: MockClock
+) -> None:
+    made: list[int] = []
+    again = trio.Event()
+
+    def checkpoint() -> None:
+        made.append(1)
+        if len(made) == 2:  # the first is in a thread
+            again.set()
+
+    monkeypatch.setattr(bench.engine, "checkpoint", checkpoint)
+    bench.engine.log_bytes = scheduler.LOG_BYTES + 1
+    async with trio.open_nursery() as nursery:
+        await nursery.start(bench.scheduler.checkpoint_after_records)
+        bench.hub.publish(bench.engine.fault("x", ""))
+        await again.wait()
+        nursery.cancel_scope.cancel()
+
+    assert trio.current_time() < CHECKPOINT_SECONDS / 2
 
 
 @pytest.mark.trio

@@ -41,10 +41,12 @@ from latch_contracts.wire import (
     decode_answer,
     encode,
 )
-from latchd import server, streaming
+from latchd import reception, server, streaming
+from latchd.faultbook import FAULTS_PER_MINUTE
 from latchd.hub import Hub
 from latchd.policy import Policy, fingerprint
-from latchd.server import FAULTS_PER_MINUTE, READ_SECONDS, About, Server
+from latchd.reception import READ_SECONDS
+from latchd.server import About, Server
 
 pytestmark = pytest.mark.trio
 
@@ -279,7 +281,7 @@ async def test_a_peer_that_does_not_read_its_answer_is_let_go(
 ) -> None:
     peer = bench.hook()
     await peer.send(call(b"x" * 4_000_000))
-    await trio.sleep(server.WRITE_SECONDS + 1)
+    await trio.sleep(reception.WRITE_SECONDS + 1)
 
     assert bench.engine.log[1:] == [fault(2, "slow-peer", "a peer did not read its answer")]
 
@@ -331,7 +333,7 @@ async def test_the_gap_does_not_wait_for_another_fault(bench: Bench, autojump_cl
 async def test_large_requests_take_turns_and_small_ones_pass_them(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, autojump_clock: MockClock
 ) -> None:
-    monkeypatch.setattr(server, "MAX_LARGE", 1)
+    monkeypatch.setattr(reception, "MAX_LARGE", 1)
     bench.server = bench.make()
     frame = pack(encode(call(b"x" * 2_000_000)))
     first, second, small = bench.hook(), bench.hook(), bench.hook()
@@ -540,8 +542,8 @@ async def test_who_was_answered_and_stays_makes_room_at_once(
 @pytest.mark.parametrize(
     ("sent", "seconds", "faults"),
     [
-        (b"", server.SILENT_SECONDS, []),
-        (b"\0\0\0\x09abc", server.UNFINISHED_SECONDS, ["a connection ended inside a request"]),
+        (b"", reception.SILENT_SECONDS, []),
+        (b"\0\0\0\x09abc", reception.UNFINISHED_SECONDS, ["a connection ended inside a request"]),
     ],
     ids=["silent", "unfinished"],
 )

@@ -11,7 +11,7 @@ import pytest
 from engine_bench import OK, Bench
 from latch_contracts.wire import VERSION, SessionView
 from latchd.keys import load_or_create, shown
-from latchd.store.store import Bounds
+from latchd.store.bounds import Bounds
 
 ELEVATION = "chain.privilege-discovery-then-elevation"
 

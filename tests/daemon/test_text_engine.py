@@ -9,7 +9,7 @@ import pytest
 from engine_bench import OK, Bench, only
 from latch_contracts.records import NoticeRecord, OutcomeRecord
 from latch_contracts.verdict import Disposition
-from latchd import engine
+from latchd import hook_calls
 from latchd.policy import PolicyError, parse
 from latchd.text.rule import WORD, made
 
@@ -101,7 +101,7 @@ def test_a_fault_of_detection_costs_no_outcome(bench: Bench, monkeypatch: pytest
     def fail(*_: object) -> None:
         raise ValueError("a fault")
 
-    monkeypatch.setattr(engine, "detect", fail)
+    monkeypatch.setattr(hook_calls, "detect", fail)
     bench.pre()
 
     assert only(bench.post(), OutcomeRecord).step is not None

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import hashlib
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 import pytest
 
 import foreign
-from running_daemon import OK, Daemon, daemon
+from corpora import REPOSITORY
+from latch_client.cli import main
+from latchd.store import backup
+from latchd.store.database import Database
+from running_daemon import OK, Daemon, daemon, environment, places
 
-# One word for each corner, so that a leak says where it came from.
-CORNERS = (
+# One word for each corner, so that a leak says where it came from. Its letters are no hexadecimal digits,
+# so that no digest and no word of ours holds even a part of one.
+CORNERS: Final = (
     "command",
     "path",
     "environment",
@@ -22,10 +32,26 @@ CORNERS = (
     "error",
     "prompt",
     "session",
+    "agent",
     "call",
     "tool",
+    "argument",
 )
-WORDS = {corner: f"canary-{corner}-4711" for corner in CORNERS}
+LETTERS: Final = "ghjkmnpqrtvwxyz"
+HOOK: Final = str(REPOSITORY / "client" / "latch_client" / "hook.py")
+PIECE: Final = 8  # of a word that was cut there may be no more left
+
+
+def word(corner: str) -> str:
+    return "".join(LETTERS[byte % len(LETTERS)] for byte in hashlib.sha256(corner.encode()).digest()[:20])
+
+
+WORDS: Final = {corner: word(corner) for corner in CORNERS}
+PIECES: Final = {
+    text[at : at + PIECE]: corner for corner, text in WORDS.items() for at in range(len(text) - PIECE + 1)
+}
+RUNS: Final = re.compile(rb"[%s]{8,}" % LETTERS.encode())
+HEX_RUNS: Final = re.compile(rb"(?:%s){8,}" % b"|".join(letter.encode().hex().encode() for letter in LETTERS))
 # What a secret looks like, made up here.
 SECRETS = (
     "AKIA" + "Q7ZX2M4PLK9TRV3B",
@@ -34,9 +60,21 @@ SECRETS = (
 )
 
 
+def corners_in(data: bytes) -> set[str]:
+    """The corners of which eight letters on end are in there, as they are or as hexadecimal."""
+    runs = [run.decode() for run in RUNS.findall(data)]
+    runs += [bytes.fromhex(run.decode()).decode() for run in HEX_RUNS.findall(data)]
+    pieces = {run[at : at + PIECE] for run in runs for at in range(len(run) - PIECE + 1)}
+    return {PIECES[piece] for piece in pieces & PIECES.keys()}
+
+
+def leaks(seen: Mapping[str, bytes]) -> list[tuple[str, str]]:
+    return sorted((place, corner) for place, data in seen.items() for corner in corners_in(data))
+
+
 def plant(running: Daemon, words: dict[str, str], secrets: tuple[str, ...] = ()) -> None:
     """Calls of every kind that hold the words, with their results."""
-    w, session = words, {"session_id": words["session"], "agent_id": words["session"] + "-agent"}
+    w, session = words, {"session_id": words["session"], "agent_id": words["agent"]}
     commands = [
         f"cat {w['path']}/{w['command']}",
         f"TOKEN={w['environment']} git status",
@@ -62,8 +100,12 @@ def plant(running: Daemon, words: dict[str, str], secrets: tuple[str, ...] = ())
         ),
         ("Edit", {"file_path": f"/{w['path']}", "old_string": w["content"], "new_string": w["content"]}),
         ("Read", {"file_path": f"{running.project}/{w['path']}/.env"}),
-        (f"mcp__{w['tool']}__x", {w["content"]: w["content"]}),
-        (w["tool"], {"path": w["path"]}),
+        (
+            f"mcp__{w['tool']}__x",
+            {w["argument"]: w["argument"], "command": f"{w['command']} | sh", "k": list(secrets)},
+        ),
+        (w["tool"], {"path": w["path"], "url": f"https://{w['command']}.example.test"}),
+        *(("Read", {"file_path": f"/{w['path']}/{secret}"}) for secret in secrets),
     )
     for number, (name, arguments) in enumerate(tools):
         members: dict[str, Any] = {
@@ -76,6 +118,11 @@ def plant(running: Daemon, words: dict[str, str], secrets: tuple[str, ...] = ())
         running.hook("PostToolUse", **members, tool_response={"x": w["output"]})
         running.hook("PostToolUseFailure", **members, error=w["error"])
         running.hook("PermissionDenied", **members, reason=w["error"])
+    for secret in secrets:  # whoever names things so
+        named = {"session_id": secret, "agent_id": secret, "tool_use_id": f"id-{secret}"}
+        running.hook("PreToolUse", tool_name=f"mcp__{secret}__x", tool_input={}, **named)
+        running.hook("PreToolUse", tool_name=secret, tool_input={}, **named)
+        running.hook("Stop", **named)
     running.hook("UserPromptSubmit", prompt=" ".join((w["prompt"], *secrets)), **session)
     running.hook("Stop", last_assistant_message=w["output"], **session)
     running.hook("PreToolUse", tool_name=w["tool"], tool_input=w["content"], **session)
@@ -92,27 +139,76 @@ def left(root: Path, running: Daemon) -> Iterator[tuple[str, bytes]]:
     yield "log", "\n".join(running.said).encode()
 
 
-@pytest.mark.parametrize("durability", ["full", "normal"])
-def test_with_redaction_none_nothing_of_a_call_is_in_any_byte(root: Path, durability: str) -> None:
+def shim(root: Path, event: str, **members: Any) -> bytes:
+    """What the agent's side says and does without a daemon; its line goes into the spool."""
+    done = subprocess.run(
+        [sys.executable, "-IS", HOOK, "claudecode"],
+        input=json.dumps({"hook_event_name": event, "session_id": WORDS["session"]} | members).encode(),
+        env=environment(root),
+        capture_output=True,
+        timeout=60,
+    )
+    return done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(("durability", "form"), [("full", "human"), ("normal", "json")])
+def test_with_redaction_none_nothing_of_a_call_is_in_any_byte(
+    root: Path,
+    durability: str,
+    form: str,
+    capfdbinary: pytest.CaptureFixture[bytes],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name, value in environment(root).items():
+        if name.startswith("LATCHD_"):
+            monkeypatch.setenv(name, value)
     (root / "config").mkdir()
     (root / "config" / "config.toml").write_text(
         f'durability = "{durability}"\n[records]\nredaction = "none"\n[allow]\npaths = ["~/.ssh"]\n'
     )
-    with daemon(root, "--log-level", "debug", "--log-format", "human") as running:
+    database = Path(places(root).database)
+    seen: dict[str, bytes] = {}
+    commands = ("db export", "db export --state", "sessions", "history")
+    with daemon(root, "--log-level", "debug", "--log-format", form) as running:
         plant(running, WORDS)
-        stream = msgspec.msgpack.encode(running.records())
-        while_running = dict(left(root, running))  # the write-ahead log with it
+        seen["stream"] = msgspec.msgpack.encode(running.records())
+        seen["status"] = msgspec.msgpack.encode(running.status())
+        for command in commands:
+            assert main(command.split()) == 0
+            seen[command] = capfdbinary.readouterr().out
+        assert main(["db", "backup", str(root / "copied.db")]) == 0
+        seen |= left(root, running)  # the write-ahead log with it
         running.stop()
-        places = while_running | {f"after {name}": data for name, data in left(root, running)}
+        seen |= {f"after {name}": data for name, data in left(root, running)}
 
-    assert {"latchd.db", "latchd.db-wal"} <= while_running.keys()
-    found = [
-        (place, corner)
-        for place, data in [*places.items(), ("stream", stream)]
-        for corner, word in WORDS.items()
-        if word.encode() in data
+    whole = Database.open_to_read(database)
+    kept = backup.write_dated(whole.copy_into, database, 1, 1_000)  # as before a migration
+    whole.close()
+    members = {"tool_name": "Bash", "tool_input": {"command": WORDS["command"]}, "tool_use_id": WORDS["call"]}
+    seen["shim"] = shim(root, "PreToolUse", **members) + shim(root, "PostToolUse", **members)
+    seen["spool"] = Path(places(root).spool).read_bytes()
+    with database.open("r+b") as file:
+        file.write(bytes(16))  # no database any more: the next start moves it aside
+    with daemon(root, "--log-level", "debug", "--log-format", form) as running:
+        seen["stream after damage"] = msgspec.msgpack.encode(running.records())
+        running.stop()
+        seen |= {f"moved {name}": data for name, data in left(root, running)}
+
+    assert {"latchd.db", "latchd.db-wal", "copied.db", "moved latchd.db.corrupt-1", f"moved {kept.name}"} <= (
+        seen.keys()
+    )
+    assert [place for place in ("stream", "status", "shim", "spool", *commands) if not seen[place]] == []
+    assert b"no-daemon" in seen["stream after damage"]
+    assert leaks(seen) == []
+
+
+def test_a_piece_of_a_word_is_found_in_the_clear_and_as_hexadecimal() -> None:
+    piece = WORDS["prompt"][5:13].encode()
+
+    assert leaks({"a": b"\0" + piece + b"\n", "b": piece.hex().encode(), "c": piece[1:]}) == [
+        ("a", "prompt"),
+        ("b", "prompt"),
     ]
-    assert found == []
 
 
 def test_with_heads_no_state_table_has_a_word_and_no_record_has_content_or_a_secret(root: Path) -> None:
@@ -130,16 +226,14 @@ def test_with_heads_no_state_table_has_a_word_and_no_record_has_content_or_a_sec
             table: foreign.query(database, f"SELECT * FROM {table}") for table in tables if table != "records"
         }
         running.stop()
-        places = dict(left(root, running))
+        seen = dict(left(root, running))
 
-    said = {corner for corner, word in WORDS.items() if word.encode() in stream}
     # A head holds the command, the paths and the ids, and never what was written, printed or asked.
-    assert said <= {"command", "path", "session", "call", "tool"}
-    assert {"command", "path"} <= said
+    assert corners_in(stream) == {"command", "path", "session", "agent", "call", "tool"}
+    assert {corner for data in seen.values() for corner in corners_in(data)} == corners_in(stream)
     assert [
-        (place, secret) for place, data in places.items() for secret in SECRETS if secret.encode() in data
+        (place, secret) for place, data in seen.items() for secret in SECRETS if secret.encode() in data
     ] == []
-    held = str(rows)
     assert {"sessions", "calls", "steps", "chain_events", "taints", "denials"} <= rows.keys()
     assert rows["denials"] != []
-    assert [word for word in WORDS.values() if word in held or word.encode().hex() in held] == []
+    assert corners_in(str(rows).encode()) == set()

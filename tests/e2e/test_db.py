@@ -98,11 +98,33 @@ def test_whatever_is_wrong_with_the_file_is_one_line(root: Path, capsys: pytest.
     assert capsys.readouterr().err.count("\n") == 1
 
 
-def test_a_backup_overwrites_nothing(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    target = root / "mine"
+def test_a_backup_overwrites_nothing_neither_a_file_nor_the_database_itself(
+    root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target, link = root / "mine", root / "link"
     target.write_text("mine")
+    link.symlink_to(root / "nowhere")
+    with daemon(root) as running:
+        running.hook("PreToolUse", **tool("git status", "c1"))
+        for taken in (target, root, link, Path(places(root).database)):
+            assert main(["db", "backup", str(taken)]) == 1
+            assert capsys.readouterr().err == f"latchctl: `{taken}` exists; name a new file\n"
+        assert main(["db", "check"]) == 0
+        assert running.status().health == "ok"
+
+    assert target.read_text() == "mine"
+    assert sorted(one.name for one in root.glob(".*")) == []
+
+
+@pytest.mark.parametrize(
+    ("directory", "why"), [("nowhere", "no such file or directory"), ("mine", "not a directory")]
+)
+def test_a_backup_that_can_not_be_written_is_one_line(
+    root: Path, capsys: pytest.CaptureFixture[str], directory: str, why: str
+) -> None:
+    (root / "mine").write_text("mine")
+    target = root / directory / "copy.db"
     with daemon(root):
         assert main(["db", "backup", str(target)]) == 1
 
-    assert capsys.readouterr().err == f"latchctl: `{target}` exists; name a new file\n"
-    assert target.read_text() == "mine"
+    assert capsys.readouterr().err == f"latchctl: `{target}` can't be written: {why}\n"

@@ -56,6 +56,7 @@ def test_a_file_system_without_room_promotes_nothing_and_is_got_over_without_a_r
         "promoted": ["before", "after"],
         "unrecorded": 6,
         "steps": [2],
+        "copied": [1, []],
         "code": 0,
         "wrong": [],
     }

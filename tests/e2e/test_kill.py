@@ -20,9 +20,9 @@ from latch_contracts.outcome import State
 from latch_contracts.records import DenialRecord, OutcomeRecord, VerdictRecord
 from latch_contracts.verdict import Action
 from latch_contracts.wire import Answer, HookReply
+from latchd.store.bounds import Bounds
 from latchd.store.checks import examine
 from latchd.store.database import Database
-from latchd.store.store import Bounds
 from running_daemon import OK, SILENT, Daemon, Talk, daemon, places, tool
 
 KILLS = int(os.environ.get("LATCHD_KILLS", "40"))

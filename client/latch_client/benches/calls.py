@@ -15,10 +15,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from latch_client import private
+from latch_client.benches import crowd as crowds
 from latch_client.benches.times import Times, timed
 from latch_contracts.frames import FrameBuffer, pack
 from latch_contracts.wire import VERSION, HookRequest, decode_answer, encode
 
+SESSIONS: Final = 100
 HOOK_BAR: Final = 1.35  # whole hook over the interpreter's own start
 COMMANDS: Final = (
     "git status --short",
@@ -46,6 +48,9 @@ def measure(daemon: private.Private, runs: int, decisions: int) -> dict[str, Any
     asked_long = timed(
         max(10, decisions // 5), lambda number: _ask(daemon, _payload(10**6 + number, long[:4096]))
     )
+    crowd = crowds.measure(
+        daemon, decisions, SESSIONS, lambda n: _payload(3 * 10**6 + n, COMMANDS[n % len(COMMANDS)])
+    )
     synced = timed(min(decisions, 200), _synced(daemon.home / "floor"))
     hook, floor = Times.of(hooks), Times.of(floors)
     return {
@@ -60,6 +65,7 @@ def measure(daemon: private.Private, runs: int, decisions: int) -> dict[str, Any
         "decision_4k_ms": Times.of(asked_long),
         "append_and_fsync_ms": Times.of(synced),
         "decisions_per_second": round(len(asked) / sum(asked)),
+        "crowd": crowd,
     }
 
 
@@ -110,7 +116,7 @@ def _synced(path: Path) -> Callable[[int], None]:
 def _payload(number: int, command: str) -> bytes:
     return json.dumps(
         {
-            "session_id": f"bench-{number % 100}",
+            "session_id": f"bench-{number % SESSIONS}",
             "cwd": "/home/dev/project",
             "prompt_id": "bench",
             "permission_mode": "default",

@@ -14,6 +14,7 @@ import msgspec
 
 from latch_client import private
 from latch_client.benches import calls, facts
+from latch_client.benches.crowd import Crowd
 from latch_client.benches.times import Times
 from latch_client.errors import DONE
 from latch_client.output import print_json, with_json
@@ -99,6 +100,11 @@ def _calls(figures: dict[str, Any]) -> Iterator[str]:
         f"{figures['runs']} runs in turn"
     )
     yield f"one client, one call after another: {figures['decisions_per_second']} decisions a second"
+    crowd: Crowd = figures["crowd"]
+    yield (
+        f"{crowd.sessions} sessions, {crowd.at_once} calls at once: {crowd.decisions_per_second} decisions a "
+        f"second, {crowd.of_one_core} of one core's time (bar {crowd.bar})"
+    )
 
 
 def _table(*rows: tuple[str, Times]) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """`latchctl db`: look at the database, copy it, shrink it, read it out. The daemon may run, but for vacuum.
 
 A person's own file, so it is opened here and not asked for over a socket: it must work when the daemon
-does not. It is read only, in one snapshot; nothing is migrated and nothing repaired.
+does not. It is only read; nothing is migrated and nothing repaired.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 # What of the state can be read out: digests, masks, times and counters, as hexadecimal where it is bytes.
 STATE: Final = ("sessions", "calls", "steps", "chain_events")
+_PAGE: Final = 1000  # records read at once
 
 
 def add(subparsers: Subparsers) -> None:
@@ -68,8 +69,8 @@ def add(subparsers: Subparsers) -> None:
 
 
 def run_check(arguments: argparse.Namespace) -> int:
+    from latchd.store.bounds import Bounds
     from latchd.store.checks import examine
-    from latchd.store.store import Bounds
 
     with _opened() as database:
         findings = examine(database, Bounds())
@@ -86,6 +87,7 @@ def run_check(arguments: argparse.Namespace) -> int:
 
 def run_backup(arguments: argparse.Namespace) -> int:
     from latchd.store import backup
+    from latchd.store.errors import StoreError
 
     target = Path(arguments.file)
     with _opened() as database:
@@ -94,14 +96,17 @@ def run_backup(arguments: argparse.Namespace) -> int:
         except FileExistsError:
             raise CommandError(f"`{target}` exists; name a new file") from None
         except OSError as error:
-            raise CommandError(f"`{target}` can't be written: {error.strerror or error}") from None
+            why = (error.strerror or str(error)).lower()
+            raise CommandError(f"`{target}` can't be written: {why}") from None
+        except StoreError as error:
+            raise CommandError(f"`{target}` can't be written: {error}") from None
     print(f"copied to {printable(str(target))}")
     return DONE
 
 
 def run_vacuum(arguments: argparse.Namespace) -> int:
     from latchd import lock
-    from latchd.store import database
+    from latchd.store import sqlite
 
     places = locate.places()
     path = Path(places.database)
@@ -110,7 +115,7 @@ def run_vacuum(arguments: argparse.Namespace) -> int:
     try:
         with lock.held(f"{places.state}/latchd.lock"), _told():  # the lock that goes with the file
             before = path.stat().st_size
-            database.vacuum(path)
+            sqlite.vacuum(path)
             after = path.stat().st_size
     except lock.RefusedToStart as error:
         raise CommandError(f"the daemon must be down (`latchctl down`): {error}") from None
@@ -119,9 +124,14 @@ def run_vacuum(arguments: argparse.Namespace) -> int:
 
 
 def run_export(arguments: argparse.Namespace) -> int:
-    with _opened() as database, database.snapshot():
-        for row in _state(database) if arguments.state else _records(database, arguments.since):
-            print_json(row)
+    with _opened() as database:
+        if not arguments.state:
+            for row in _records(database, arguments.since):
+                print_json(row)
+            return DONE
+        with database.snapshot():
+            for row in _state(database):
+                print_json(row)
     return DONE
 
 
@@ -129,12 +139,18 @@ def _records(database: Database, since: int) -> Iterator[Any]:
     from latch_contracts.records import Record
 
     decoder = msgspec.msgpack.Decoder(Record)
-    for seq, body in database.each("SELECT seq, body FROM records WHERE seq > ? ORDER BY seq", (since,)):
-        try:
-            record = decoder.decode(body)
-        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-            raise CommandError(f"record {seq} can't be read: {error}; see `latchctl db check`") from None
-        yield msgspec.to_builtins(msgspec.structs.replace(record, seq=seq))
+    # Page by page: records are only ever appended, and one long read, into a pager that nobody scrolls,
+    # would keep the daemon's log from starting over.
+    while rows := database.rows(
+        "SELECT seq, body FROM records WHERE seq > ? ORDER BY seq LIMIT ?", (since, _PAGE)
+    ):
+        for seq, body in rows:
+            try:
+                record = decoder.decode(body)
+            except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+                raise CommandError(f"record {seq} can't be read: {error}; see `latchctl db check`") from None
+            yield msgspec.to_builtins(msgspec.structs.replace(record, seq=seq))
+        since = rows[-1][0]
 
 
 def _state(database: Database) -> Iterator[Any]:
@@ -160,7 +176,7 @@ def _opened() -> Generator[Database]:
 
 @contextlib.contextmanager
 def _told() -> Generator[None]:
-    from latchd.store.database import StoreError
+    from latchd.store.errors import StoreError
 
     try:
         yield

@@ -7,8 +7,7 @@ a program merely uses, a branch that may not have run, and a filter nobody knows
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterator, Mapping
-from typing import Final
+from collections.abc import Iterator
 
 from latch_contracts.facts import (
     Access,
@@ -22,35 +21,8 @@ from latch_contracts.facts import (
     Reach,
 )
 from latchd.chains.content import EMPTY, MAX_PATHS, Change, Content, Source
-from latchd.chains.sources import is_external, of_path, of_program
-
-# Output made of input: copied, packed, encoded, filtered. Counters, hashes and listers are not here.
-_CARRIERS: Final = frozenset(
-    "cat tac nl head tail less more bat batcat tee sponge pv rev fold fmt column expand unexpand cut tr sort "
-    "uniq paste join shuf strings iconv sed gsed awk gawk mawk nawk grep egrep fgrep rg jq yq envsubst "
-    "cp gcp mv gmv install ginstall dd rsync ln link scp tar gtar bsdtar zip unzip 7z 7za 7zr cpio ar "
-    "gzip gunzip zcat pigz bzip2 bunzip2 bzcat xz unxz xzcat lzma zstd unzstd zstdcat lz4 compress "
-    "uncompress base64 base32 basenc xxd od hexdump hd uuencode uudecode openssl gpg gpg2 age split csplit "
-    "echo printf xargs read".split()
-)
-_LINKERS: Final = frozenset(("ln", "link", "gln"))
-# What these write beside their input when no other name is given.
-ENDINGS: Final[Mapping[str, tuple[str, ...]]] = {
-    "gzip": (".gz",),
-    "pigz": (".gz",),
-    "bzip2": (".bz2",),
-    "xz": (".xz",),
-    "lzma": (".lzma",),
-    "zstd": (".zst",),
-    "lz4": (".lz4",),
-    "compress": (".Z",),
-    "gpg": (".gpg", ".asc"),
-    "gpg2": (".gpg", ".asc"),
-}
-_COUNTING: Final = frozenset("-c --count -l -L -q --quiet --silent --files-with-matches".split())
-_PUBLIC_HALVES: Final = frozenset("-pubout -pubkey dgst req x509 -fingerprint".split())
-REMOTE_SHELLS: Final = frozenset(("ssh", "dbclient"))
-_SEARCHERS: Final = frozenset("grep egrep fgrep rg".split())
+from latchd.chains.programs import ENDINGS, LINKERS, carries, copies
+from latchd.chains.sources import STREAMS, is_external, of_path, of_program
 
 
 class Course:
@@ -162,13 +134,13 @@ class Course:
     def _may_be_a_directory(self, command: Command, own: list[PathFact]) -> bool:
         """Whether the one target of a copy may be where it goes into: the text does not say."""
         targets = [fact for fact in own if fact.access in (Access.WRITE, Access.APPEND)]
-        return _copies(command) and len(targets) == 1 and "in-place" not in command.details
+        return copies(command) and len(targets) == 1 and "in-place" not in command.details
 
     def _of_name(self, command: Command, path: str, own: list[PathFact], content: Content) -> Content:
         """Of several files copied into a directory each name gets its own."""
         reads = [fact for fact in own if fact.access is Access.READ]
         named = [fact for fact in reads if posixpath.basename(fact.resolved) == posixpath.basename(path)]
-        if len(reads) < 2 or not named or not _copies(command):
+        if len(reads) < 2 or not named or not copies(command):
             return content
         content = EMPTY
         for fact in named:
@@ -180,7 +152,7 @@ class Course:
         if (known := self._outs.get(command.id)) is not None:
             return known
         self._outs[command.id] = content = Content(of_program(command))  # ends a circle of feeders, too
-        if _carries(command):
+        if carries(command):
             content |= self._own_reads(command)
             for feeder in self._feeders(command, (End.STDIN, End.PROCESS)):
                 content |= self._out(feeder)
@@ -202,7 +174,7 @@ class Course:
         if command.id not in self._taken:
             content = EMPTY
             for fact in self._own.get(command.id, []):
-                linked = fact.access is Access.METADATA and command.program in _LINKERS
+                linked = fact.access is Access.METADATA and command.program in LINKERS
                 if fact.access is Access.READ or linked:
                     content |= self._read(fact.resolved, recursive=fact.recursive)
             self._taken[command.id] = content
@@ -236,9 +208,13 @@ class Course:
         for fact in self._own.get(command.id, []):
             if fact.access is Access.READ and (fact.resolved in named or "publish" in command.details):
                 content |= self._read(fact.resolved, recursive=fact.recursive)
-        takes_stdin = command.program in REMOTE_SHELLS or any(
-            flow.from_command == command.id and flow.sink is End.NETWORK for flow in self._facts.flows
-        )
+        out = [
+            flow for flow in self._facts.flows if flow.from_command == command.id and flow.sink is End.NETWORK
+        ]
+        if any(flow.source is End.STDOUT for flow in out):  # a redirection into a connection
+            content |= self._out(command)
+        # A store that the program knows is given its input as `-`.
+        takes_stdin = command.program in STREAMS or out or (not peers and "-" in command.argv)
         if takes_stdin:
             for feeder in self._feeders(command, (End.STDIN,)):
                 content |= self._out(feeder)
@@ -255,15 +231,6 @@ def _is_known(fact: PathFact) -> bool:
     return bool(fact.resolved) and not (fact.expands or fact.globs or _holds("/dev", fact.resolved))
 
 
-def _carries(command: Command) -> bool:
-    words = command.argv[1:]
-    if Operation.LIST in command.operations or command.program not in _CARRIERS:
-        return False
-    if command.program in _SEARCHERS:
-        return not _COUNTING.intersection(words)
-    return command.program != "openssl" or not _PUBLIC_HALVES.intersection(words)
-
-
 def _bounded(content: Content) -> Content:
     sources = sorted(content.sources, key=lambda source: source.path)
     return Content(content.origin, frozenset(sources[:MAX_PATHS]))
@@ -272,7 +239,3 @@ def _bounded(content: Content) -> Content:
 def _holds(directory: str, path: str) -> bool:
     """Whether the directory is the path or lies above it."""
     return path == directory or path.startswith(directory.rstrip("/") + "/")
-
-
-def _copies(command: Command) -> bool:
-    return Operation.COPY in command.operations or Operation.MOVE in command.operations

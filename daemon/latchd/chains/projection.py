@@ -13,7 +13,6 @@ from typing import Final
 import msgspec
 
 from latch_contracts.facts import (
-    Access,
     ActionFacts,
     Command,
     Effect,
@@ -24,7 +23,7 @@ from latch_contracts.facts import (
 )
 from latchd.chains.catalogue import DETECTION_ONLY, NOTHING, SECOND_STEPS, Step
 from latchd.chains.content import NO_FLOWS, Flows
-from latchd.chains.sources import is_external, of_path, of_program, read_paths
+from latchd.chains.sources import STREAMS, feeds, is_external, of_path, of_program, read_paths
 from latchd.chains.taint import flows
 
 _SHELLS: Final = frozenset("sh bash dash zsh ksh mksh fish csh tcsh ash".split())
@@ -145,17 +144,25 @@ def _cluster(word: str, letters: str) -> bool:
 def _sends_out(facts: ActionFacts, command: Command) -> bool:
     """Data goes to a peer outside: files, input or values, not a literal and not the name of a host."""
     peers = [fact for fact in facts.network if fact.command_id == command.id]
-    if not peers:  # a store or a service that the program knows by its own configuration
-        reads = any(fact.command_id == command.id and fact.access is Access.READ for fact in facts.paths)
-        return reads and Operation.UPLOAD in command.operations
-    if not any(fact.action is NetAction.UPLOAD and is_external(fact) for fact in peers):
-        return False
-    flows = any(
-        flow.sink is End.NETWORK and command.id in (flow.from_command, flow.to_command)
-        for flow in facts.flows
-    )
+    if not peers:  # a store, a registry or a service that the program knows by its own configuration
+        return Operation.UPLOAD in command.operations
+    outside = [fact for fact in peers if is_external(fact)]
     values = any("\0" in word for word in command.argv[1:])
-    return flows or values or command.program == "git"  # a push sends what was committed
+    out = [
+        flow
+        for flow in facts.flows
+        if flow.sink is End.NETWORK and command.id in (flow.from_command, flow.to_command)
+    ]
+    if any(fact.action is NetAction.UPLOAD for fact in outside):
+        return bool(out) or values or command.program == "git"  # a push sends what was committed
+    if not outside:
+        return False
+    fed = any(True for _ in feeds(facts, command))
+    if command.program in STREAMS and fed:
+        return True
+    # a redirection into a connection: of more than a literal
+    redirected = any(flow.source is End.STDOUT for flow in out)
+    return redirected and (fed or values or any(True for _ in read_paths(facts, command)))
 
 
 def _touched(facts: ActionFacts, command: Command) -> Iterator[str]:

@@ -1,11 +1,11 @@
-"""Where secrets come from, as far as a command's facts prove it: one answer for steps and for flows."""
+"""Where secrets come from and what takes data out, by facts alone: one answer for steps and for flows."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Final
 
-from latch_contracts.facts import Access, ActionFacts, Command, NetworkFact, Operation, Scope
+from latch_contracts.facts import Access, ActionFacts, Command, DataFlow, End, NetworkFact, Operation, Scope
 from latchd.chains.catalogue import NOTHING, Step
 from latchd.guard.places import credential
 
@@ -14,6 +14,8 @@ from latchd.guard.places import credential
 _SECRET_MANAGERS: Final = frozenset(
     "aws gcloud az vault bao op bw doppler infisical chamber conjur akeyless sops lpass".split()
 )
+# Programs that hand what they are fed to their peer. Others, as sftp and psql, read their own commands there.
+STREAMS: Final = frozenset(("ssh", "dbclient", "telnet", "socat", "openssl"))
 _TOKEN_ROOTS: Final = ("/var/run/secrets/", "/run/secrets/kubernetes.io/")
 
 
@@ -33,6 +35,14 @@ def read_paths(facts: ActionFacts, command: Command) -> Iterator[str]:
     for fact in facts.paths:
         if fact.command_id == command.id and fact.access is Access.READ and fact.resolved:
             yield fact.resolved
+
+
+def feeds(facts: ActionFacts, command: Command) -> Iterator[DataFlow]:
+    """What the command is given on its standard input; a device is nothing."""
+    for flow in facts.flows:
+        fed = flow.to_command == command.id and flow.sink is End.STDIN and flow.from_command != command.id
+        if fed and not flow.source_path.startswith("/dev/"):
+            yield flow
 
 
 def is_external(fact: NetworkFact) -> bool:

@@ -12,7 +12,9 @@ from collections.abc import Iterator
 from latch_contracts.contract import Surface
 from latch_contracts.facts import Access, ActionFacts, End, Kind, Operation
 from latchd.chains.content import EMPTY, MAX_PATHS, NO_FLOWS, Change, Content, Flows, Source
-from latchd.chains.course import ENDINGS, REMOTE_SHELLS, Course
+from latchd.chains.course import Course
+from latchd.chains.programs import ENDINGS
+from latchd.chains.sources import STREAMS
 
 
 def flows(facts: ActionFacts) -> Flows:
@@ -35,8 +37,7 @@ def _alters(facts: ActionFacts) -> bool:
 
 def _may_send(facts: ActionFacts) -> bool:
     return any(flow.sink is End.NETWORK for flow in facts.flows) or any(
-        Operation.UPLOAD in command.operations or command.program in REMOTE_SHELLS
-        for command in facts.commands
+        Operation.UPLOAD in command.operations or command.program in STREAMS for command in facts.commands
     )
 
 

@@ -13,7 +13,8 @@ from typing import Final
 _WINDOW: Final = 512
 _MAX_NAMES: Final = 32
 _MAX_TEXT: Final = 65_536
-_VALUE: Final = r"(?:'[^']{0,256}'|\"[^\"]{0,256}\"|[^\s;&|'\"]{1,256})"
+# Possessive: a value that is tried again cut elsewhere would make a row of assignments take for ever.
+_VALUE: Final = r"(?:'[^']{0,256}'|\"[^\"]{0,256}\"|[^\s;&|'\"]{1,256}+)"
 # What may stand between the start of a command and an assignment: options of env, other assignments.
 _LEAD: Final = re.compile(
     r"(?:\A|[;&|(\n{`]|\b(?:then|do|else|env|export|typeset|declare|local|readonly|sudo|exec|command)\b)"

@@ -1,9 +1,9 @@
 """Programs that stand in the text of a call word for word: judged as if they had been given with `-c`.
 
-A here-document that an interpreter reads, a script that one segment writes and a later one runs, and the
-command line in an argument of a tool that nobody has a contract for. The body is found in the raw text, so
-what it leads to is marked as found by a pattern. One level deep: a program in a program in a program is
-nobody's honest work, and the outermost is judged.
+A here-document that an interpreter reads where the facts have not read it themselves, a script that one
+segment writes and a later one runs, and the command line in an argument of a tool that nobody has a contract
+for. The body is found in the raw text, so what it leads to is marked as found by a pattern. One level deep: a
+program in a program in a program is nobody's honest work, and the outermost is judged.
 """
 
 from __future__ import annotations
@@ -66,7 +66,8 @@ def embedded(subject: Subject) -> Iterator[tuple[int, Subject]]:
     for document in found:
         for program, command in readers.items():
             if document.feeds(program):
-                yield from _made(subject, command, program, document.body)
+                if "inline-code" not in command.details:  # else the call's own facts have read it
+                    yield from _made(subject, command, program, document.body)
                 if _SHELL_TEXT.match(document.body) and subject.event.call is not None:
                     yield command.id, _shell(subject, subject.event.call, document.body)
                 break
@@ -169,6 +170,51 @@ def _command_lines(subject: Subject) -> Iterator[tuple[int, Subject]]:
             value = shlex.join(words)
         if isinstance(value, str) and 0 < len(value) <= _MAX_BODY:
             yield 1, _shell(subject, call, value)
+    for line in dict.fromkeys(_lines_of_words(call)):
+        if len(line) <= _MAX_BODY:
+            yield 1, _shell(subject, call, line)
+
+
+# Where a tool takes the words of a command line, and the servers and tools that are named after a client.
+_WORDS: Final = ("args", "arguments", "argv", "params", "parameters", "flags")
+_CLIENTS: Final = frozenset(
+    "kubectl oc helm docker podman nerdctl terraform tofu pulumi git gh glab aws gcloud az heroku fly flyctl "
+    "vercel netlify npm pnpm yarn pip psql mysql sqlite3 redis-cli mongosh ssh rclone ansible systemctl "
+    "rm find".split()
+)
+_STARTERS: Final = frozenset(
+    "run exec execute shell bash sh command cmd terminal call spawn process start".split()
+)
+_NAMED: Final[Mapping[str, str]] = MappingProxyType(
+    {"kubernetes": "kubectl", "k8s": "kubectl", "github": "gh"}
+)
+
+
+def _lines_of_words(call: Call) -> Iterator[str]:
+    """Command lines whose words came as a list: behind a program's own name, or that of the tool."""
+    program = call.arguments.get("command") or call.arguments.get("cmd") or call.arguments.get("program")
+    *servers, tool = [part.lower() for part in call.tool.split("__") if part]
+    server = _NAMED.get(servers[-1], servers[-1]) if servers else ""
+    for key in _WORDS:
+        value = call.arguments.get(key)
+        listed = as_array(value)
+        if listed is not None and all(isinstance(word, str) for word in listed):
+            text = shlex.join(str(word) for word in listed)
+        elif isinstance(value, str):
+            text = value
+        else:
+            continue
+        if isinstance(program, str) and program and " " not in program:
+            yield f"{program} {text}"
+            if server in _CLIENTS:  # `command` may be the client's verb
+                yield f"{server} {program} {text}"
+        elif tool in _CLIENTS:
+            yield f"{tool} {text}"
+        elif server in _CLIENTS:
+            yield f"{server} {tool} {text}"
+            yield f"{server} {text}"
+        if tool in _STARTERS and server not in _CLIENTS and not program:
+            yield text
 
 
 def _writes_and_runs(subject: Subject) -> bool:

@@ -16,6 +16,7 @@ from latchd.files import Knowledge
 from latchd.guard.groups import Group
 from latchd.guard.paths import Place
 from latchd.guard.places import control_plane, credential, other_guard, persistence, protected
+from latchd.guard.rights import DIRECTORY_MAKERS, is_ordinary, is_slight
 from latchd.guard.rule import Hit, Rule
 from latchd.guard.subject import Subject
 from latchd.guard.targets import found_below, is_elsewhere, shown, where
@@ -23,7 +24,6 @@ from latchd.guard.targets import found_below, is_elsewhere, shown, where
 _PROPOSE: Final = "write it in the project and let the person put it in place"
 _OUTSIDE: Final = frozenset((Place.OUTSIDE, Place.HOME, Place.SYSTEM, Place.ROOT, Place.DEVICE))
 _SCRATCH_ROOTS: Final = frozenset(("/tmp", "/var/tmp", "/dev/shm"))  # noqa: S108
-_DIRECTORY_MAKERS: Final = frozenset(("mkdir", "gmkdir"))
 
 
 # A service that is started or restarted ends with the machine; these verbs make it come back.
@@ -62,7 +62,7 @@ def _outside(subject: Subject) -> Iterator[Hit]:
             continue
         if not fact.resolved and command.kind is not Kind.TOOL:
             for below in found_below(subject, command) if "\0" in fact.value else ():
-                if where(subject, below) in _OUTSIDE:
+                if where(subject, below) in _OUTSIDE and not is_ordinary(command, below.resolved):
                     yield _outside_hit(command, below)
             continue
         found = where(subject, fact)
@@ -76,18 +76,10 @@ def _outside(subject: Subject) -> Iterator[Hit]:
         )
         # what lies below /var is a service's data, and no part of the system
         data = fact.access is Access.METADATA and fact.resolved.startswith("/var/")
-        if mounts or ((data or found in (Place.OUTSIDE, Place.HOME)) and _is_slight(command, fact)):
+        if mounts or ((data or found in (Place.OUTSIDE, Place.HOME)) and is_slight(command, fact)):
             continue
         if found in _OUTSIDE or (found is Place.DYNAMIC and command.kind is Kind.TOOL):
             yield _outside_hit(command, fact)
-
-
-def _is_slight(command: Command, fact: PathFact) -> bool:
-    """An empty directory, or the rights of one path that nobody gets more by: no content is touched."""
-    if command.program in _DIRECTORY_MAKERS:
-        return True
-    wide = {"world-writable", "set-id"} & set(command.details)
-    return fact.access is Access.METADATA and not (wide or fact.recursive or fact.globs)
 
 
 def _outside_hit(command: Command, fact: PathFact) -> Hit:
@@ -128,7 +120,7 @@ def _other_guard(subject: Subject) -> Iterator[Hit]:
 
 def _persistence(subject: Subject) -> Iterator[Hit]:
     for command, fact in _written(subject):
-        if command.program in _DIRECTORY_MAKERS:
+        if command.program in DIRECTORY_MAKERS:
             continue
         for path in _spellings(subject, fact):
             if persistence(path, subject.home) or control_plane(path, subject.home):
@@ -170,7 +162,7 @@ def _accounts(subject: Subject) -> Iterator[Hit]:
 
 def _credential(subject: Subject) -> Iterator[Hit]:
     for command, fact in _written(subject):
-        if command.program in _DIRECTORY_MAKERS or _from_template(subject, command):
+        if command.program in DIRECTORY_MAKERS or _from_template(subject, command):
             continue
         if _makes_key(subject, command, fact):
             continue
@@ -261,7 +253,11 @@ GATES: Final = (
             "mv a ~/b",
             "sed -i s/a/b/ /home/dev/other/a",
             "find ~/x -name '*.md' -exec sed -i s/a/b/ {} +",
-            "chmod -R 755 ~/x",
+            "chmod -R 755 /data",
+            "chmod -R 000 /data/x",
+            "find ~/x -type d -exec chmod 777 {} +",
+            "find / -type f -exec chmod 644 {} +",
+            "chmod -R 755 ~/.config",
             "sudo chown -R www-data /var/www/site",
             "chmod 644 /etc/x.conf",
             "docker run -v /home/dev/other:/o alpine touch /o/a",
@@ -269,6 +265,9 @@ GATES: Final = (
         passes=(
             "mkdir -p ~/a/b",
             "chmod 600 ~/notes",
+            "chmod -R 755 ~/x",
+            "find /srv/www/site -type f -exec chmod 644 {} +",
+            "find /srv/www/site -type d -print0 | xargs -0 chmod u+rwx,go+rx",
             "sudo chown www-data /var/www/site/uploads",
             "docker exec web touch /app/restart",
             "docker run -v /home/dev/data:/data postgres",

@@ -19,7 +19,7 @@ PASTE_SITES: Final = tuple(
 # They hand out the credentials of the cloud machine that asks.
 METADATA: Final = frozenset(
     "169.254.169.254 169.254.170.2 169.254.170.23 fd00:ec2::254 metadata.google.internal metadata.goog "
-    "100.100.100.200 metadata.azure.internal 192.0.0.192 metadata.packet.net".split()
+    "100.100.100.200 metadata.azure.internal 192.0.0.192 metadata.packet.net metadata".split()
 )
 
 

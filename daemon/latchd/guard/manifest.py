@@ -48,18 +48,26 @@ def _decided(rules: Generation, catalogue: Catalogue, subject: Subject) -> tuple
 
 
 def _found(rules: Iterable[Rule], subject: Subject) -> Iterator[Finding]:
-    return (finding for rule in rules for finding in rule.findings(subject))
+    for rule in rules:
+        subject.pace.check()
+        yield from rule.findings(subject)
 
 
 # What can't be read or told in an inner program is no more than that: the outer one was read.
 _OUTER_ONLY: Final = frozenset((Group.CANNOT_VOUCH, Group.CANNOT_VOUCH_DESTRUCTIVE))
 
 
+def _is_of_the_call(rule: Rule, subject: Subject) -> bool:
+    """Whether the rule tells a danger that can be read: the command line in a tool's argument is the call."""
+    return not subject.is_shell and not rule.id.startswith("vouch.")
+
+
 def _inside(rules: Generation, catalogue: Catalogue, subject: Subject) -> Iterator[Finding]:
     """What the same rules find in programs that stand in the text, as findings of what runs these."""
     for command_id, inner in embedded(subject):
         asked = rules.worth_asking(catalogue, inner)
-        for finding in _found((rule for rule in asked if rule.group not in _OUTER_ONLY), inner):
+        told = (rule for rule in asked if rule.group not in _OUTER_ONLY or _is_of_the_call(rule, subject))
+        for finding in _found(told, inner):
             yield msgspec.structs.replace(finding, command_id=command_id, route=Route.FALLBACK)
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from latchd.guard.subject import Subject
 
 # What rules about text look for, each told as a trait: it is cheaper to look once than once for each rule.
-_TEXT_MARKS: Final = ("LATCHD_", "XDG_", "()", "$", "@P}")
+_TEXT_MARKS: Final = ("LATCHD_", "XDG_", "()", "$", "@P}", "done")
 _WORDS: Final = frozenset(("publish", "upload"))
 _ASSIGNS: Final = re.compile(r"[A-Z0-9_]\+?=")
 _SOCKETS: Final = ("/dev/tcp/", "/dev/udp/")

@@ -17,7 +17,7 @@ CREDENTIAL_TREES: Final = patterns(
     ~/.ssh ~/.aws ~/.azure ~/.gcp ~/.config/gcloud ~/.kube ~/.docker/config.json
     ~/.config/containers/auth.json
     ~/.config/gh/hosts.yml ~/.config/glab-cli ~/.config/hub ~/.git-credentials ~/.config/git/credentials
-    ~/.netrc
+    ~/.netrc ~/.wgetrc ~/.config/wireguard /etc/wireguard
     ~/_netrc ~/.authinfo ~/.authinfo.gpg ~/.npmrc ~/.yarnrc.yml ~/.pypirc ~/.config/pip/pip.conf
     ~/.gem/credentials
     ~/.cargo/credentials* ~/.m2/settings*.xml ~/.gradle/gradle.properties ~/.nuget/nuget.config

@@ -11,6 +11,7 @@ from latch_contracts.contract import Surface
 from latch_contracts.events import HookEvent
 from latch_contracts.facts import Access, ActionFacts, Command, Effect, Kind, NetworkFact, PathFact
 from latchd.files import FileView
+from latchd.guard.pace import Pace
 from latchd.guard.work import Work
 from latchd.policy import Policy
 from latchd.redact import head
@@ -35,6 +36,7 @@ class Subject(msgspec.Struct, frozen=True):
     rules: Generation | None = None
     work: Work = msgspec.field(default_factory=Work)
     lifted: frozenset[str] = frozenset()  # rules that the person lets this one call break
+    pace: Pace = msgspec.field(default_factory=Pace)  # what a participant is measured by
 
     @property
     def home(self) -> str:

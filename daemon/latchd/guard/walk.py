@@ -15,6 +15,7 @@ from latch_contracts.verdict import Action, Disposition, Finding, Severity, Verd
 from latchd.guard import floor
 from latchd.guard.groups import NEVER_LIFTED, Group
 from latchd.guard.manifest import PARTICIPANTS, Participant
+from latchd.guard.pace import Overrun
 from latchd.guard.places import agent_credential
 from latchd.guard.subject import Subject, expand
 from latchd.policy import Profile
@@ -26,9 +27,14 @@ BY_PATH: Final = frozenset(
 BY_PROGRAM: Final = frozenset((Group.CANNOT_VOUCH, Group.NETWORK, Group.PACKAGE, Group.UPLOAD_UNKNOWN))
 MAX_FINDINGS: Final = 32  # a record is for reading; the first ones decide
 
+PARTICIPANT_ERROR: Final = "participant.error"
+PARTICIPANT_TIMEOUT: Final = "participant.timeout"
+
 
 def judge(subject: Subject, participants: Sequence[Participant] = PARTICIPANTS) -> Verdict:
-    """The verdict on one proposal. Never raises: a participant that does is a refusal that names it."""
+    """The verdict on one proposal. Never raises: a participant that does is a refusal that names it, and so
+    is one that works for longer than ``subject.pace`` lets it.
+    """
     profile = subject.policy.profile
     if finding := floor.check(subject):
         return _refused(finding, "floor", (finding,), profile)
@@ -36,7 +42,9 @@ def judge(subject: Subject, participants: Sequence[Participant] = PARTICIPANTS) 
     asked: tuple[Finding, str] | None = None
     for participant in participants:
         try:
+            subject.pace.begin()
             found = participant.decide(subject)
+            subject.pace.check()
         except Exception as error:
             failed = _failed(participant.name, error)
             return _refused(failed, participant.name, (*findings, failed), profile)
@@ -124,10 +132,13 @@ def _refused(finding: Finding, participant: str, findings: Sequence[Finding], pr
 
 
 def _failed(name: str, error: Exception) -> Finding:
+    rule, what = PARTICIPANT_ERROR, f"failed with {type(error).__name__}"
+    if isinstance(error, Overrun):
+        rule, what = PARTICIPANT_TIMEOUT, "took too long and was stopped"
     return Finding(
-        rule="participant.error",
+        rule=rule,
         group=Group.FLOOR,
         severity=Severity.CRITICAL,
-        reason=f"[participant.error]: `{name}` failed with {type(error).__name__}. Tell the person about it.",
+        reason=f"[{rule}]: `{name}` {what}. Tell the person about it.",
         target=name,
     )

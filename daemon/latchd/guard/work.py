@@ -20,15 +20,18 @@ class Work:
 
     ``programs`` holds the facts of each program that stands in the text, by its text, directory and home,
     and ``traits`` what rules need to see, by the identity of the facts they are of, with everything else
-    that they were read from: both participants ask for them. No subject is held here, each holds this.
+    that they were read from: both participants ask for them. ``destroys`` remembers of a text that can't be
+    read whether it looks destructive: a question and a refusal hang on it. No subject is held here, each
+    holds this.
     """
 
-    __slots__ = ("programs", "rules", "steps", "traits", "view")
+    __slots__ = ("destroys", "programs", "rules", "steps", "traits", "view")
 
     def __init__(self) -> None:
         self.rules = 0
         self.steps = 0
         self.view: object | None = None
+        self.destroys: dict[str, bool] = {}
         self.programs: dict[tuple[str, str, str], ActionFacts] = {}
         self.traits: dict[int, tuple[tuple[object, ...], frozenset[str]]] = {}
 

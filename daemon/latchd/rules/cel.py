@@ -65,7 +65,7 @@ class CelEngine:
         try:
             cost = admit(tree.root, patterns.fault)
         except NotAdmitted as error:
-            line, column = _place(source, tree.offsets.get(error.at, 0))
+            line, column = _place(source, tree.offset(error.at))
             raise CompileError(line, column, error.why) from None
         if expression.return_type() != _bool():
             raise CompileError(1, 1, "a rule says true or false, and this is no condition")

@@ -7,7 +7,7 @@ Field numbers are those of cel/expr/syntax.proto and checked.proto.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Final
 
 import msgspec
@@ -72,19 +72,22 @@ _FUSE: Final = 200  # deeper than the parser lets any expression be; the limits 
 
 
 class Checked(msgspec.Struct, frozen=True):
-    """``at`` of a node is its id; ``offsets`` gives the character where it stands in the source."""
+    """``at`` of a node is its id; ``info`` holds where nodes stand, which only a fault needs to know."""
 
     root: Node
-    offsets: Mapping[int, int]
+    info: bytes
+
+    def offset(self, at: int) -> int:
+        """The character of the source where a node stands; 0 when that is not told."""
+        positions = _members(self.info).get(4, ())
+        return dict(map(_position, positions)).get(at, 0)
 
 
 def read(serialized: bytes) -> Checked:
     """Raises CompileError when the form is not the one known here: another release of the library."""
     try:
         checked = _members(_one(_members(serialized), 2))
-        info = _members(_one(checked, 5))
-        positions = dict(_position(entry) for entry in info.get(4, ()))
-        return Checked(_node(_one(checked, 4), 0), positions)
+        return Checked(_node(_one(checked, 4), 0), _one(checked, 5))
     except (IndexError, KeyError, TypeError, ValueError) as error:
         raise CompileError(1, 1, f"the checked expression can't be read ({type(error).__name__})") from error
 
@@ -164,28 +167,38 @@ def _text(members: Mapping[int, list[bytes | int]], number: int) -> str:
 
 
 def _members(data: bytes | int) -> dict[int, list[bytes | int]]:
+    """The fields of a message by number; one loop: a short expression has hundreds of messages."""
+    data = _bytes(data)
     found: dict[int, list[bytes | int]] = {}
-    for number, value in _fields(_bytes(data)):
-        found.setdefault(number, []).append(value)
-    return found
-
-
-def _fields(data: bytes) -> Iterator[tuple[int, bytes | int]]:
-    at = 0
-    while at < len(data):
-        tag, at = _varint(data, at)
+    at, end = 0, len(data)
+    while at < end:
+        tag = data[at]
+        at += 1
+        if tag > 0x7F:
+            tag, at = _varint(data, at - 1)
         kind = tag & 7
-        if kind == _VARINT:
-            value, at = _varint(data, at)
-            yield tag >> 3, value
-            continue
-        width = _WIDTHS.get(kind)
-        if kind == _BYTES:
-            width, at = _varint(data, at)
-        if width is None or at + width > len(data):
+        value: bytes | int
+        if kind in (_VARINT, _BYTES):
+            value = data[at]
+            at += 1
+            if value > 0x7F:
+                value, at = _varint(data, at - 1)
+            width = 0 if kind == _VARINT else value
+        elif (width := _WIDTHS.get(kind, -1)) < 0:
             raise ValueError(kind)
-        yield tag >> 3, data[at : at + width]
-        at += width
+        else:
+            value = 0
+        if kind != _VARINT:
+            if at + width > end:
+                raise ValueError(kind)
+            value = data[at : at + width]
+            at += width
+        number = tag >> 3
+        if number in found:
+            found[number].append(value)
+        else:
+            found[number] = [value]
+    return found
 
 
 def _varint(data: bytes, at: int) -> tuple[int, int]:

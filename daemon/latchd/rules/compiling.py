@@ -50,7 +50,7 @@ class Lazy:
 
 
 def entries(files: Sequence[PackFile], engine: RuleEngine, *, lazily: bool = False) -> Iterator[Entry]:
-    """The rules of packs in their order. Raises PackError.
+    """The rules of packs in their order, each compiled when it is asked for. Raises PackError.
 
     ``lazily`` leaves compiling to the first call that needs it: for packs that a test has compiled.
     """
@@ -58,24 +58,32 @@ def entries(files: Sequence[PackFile], engine: RuleEngine, *, lazily: bool = Fal
     if expressions > MAX_EXPRESSIONS:
         raise PackError(files[-1].path, 1, f"more than {MAX_EXPRESSIONS} expressions in all")
     for file in files:
-        voices: dict[str, Voice] = {}
-        for at, declared in enumerate(file.pack.rules):
-            if declared.expression:
-                voices[declared.id] = Voice(
-                    program=_program(file, at, "expression", engine, lazily=lazily),
-                    safe_negative=_program(file, at, "safe_negative", engine, lazily=lazily)
-                    if declared.safe_negative
-                    else None,
-                    is_own=True,
-                )
-        for at, declared in enumerate(file.pack.rules):
-            voice = voices.get(declared.owner or declared.id)
-            if declared.owner:
-                if voice is None:
-                    why = f"`{declared.id}`: `{declared.owner}` is no rule of this file with an expression"
-                    raise PackError(file.path, file.line(at, "owner"), why)
-                voice = msgspec.structs.replace(voice, is_own=False)
-            yield Entry(rule_of(declared, voice), file.path, file.line(at), declared, declared.enabled)
+        yield from _of_file(file, engine, lazily=lazily)
+
+
+def _of_file(file: PackFile, engine: RuleEngine, *, lazily: bool) -> Iterator[Entry]:
+    voices: dict[str, Voice] = {}
+    places = {rule.id: at for at, rule in enumerate(file.pack.rules) if rule.expression}
+    for at, declared in enumerate(file.pack.rules):
+        speaker = declared.owner or declared.id
+        if speaker not in voices and speaker in places:
+            voices[speaker] = _voice(file, places[speaker], engine, lazily=lazily)
+        voice = voices.get(speaker)
+        if declared.owner:
+            if voice is None:
+                why = f"`{declared.id}`: `{declared.owner}` is no rule of this file with an expression"
+                raise PackError(file.path, file.line(at, "owner"), why)
+            voice = msgspec.structs.replace(voice, is_own=False)
+        yield Entry(rule_of(declared, voice), file.path, file.line(at), declared, declared.enabled)
+
+
+def _voice(file: PackFile, at: int, engine: RuleEngine, *, lazily: bool) -> Voice:
+    silences = bool(file.pack.rules[at].safe_negative)
+    return Voice(
+        program=_program(file, at, "expression", engine, lazily=lazily),
+        safe_negative=_program(file, at, "safe_negative", engine, lazily=lazily) if silences else None,
+        is_own=True,
+    )
 
 
 def _program(file: PackFile, at: int, field: str, engine: RuleEngine, *, lazily: bool) -> Program:

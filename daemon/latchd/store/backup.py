@@ -27,15 +27,17 @@ def write(copy_into: Callable[[str], None], target: Path) -> None:
 
     FileExistsError: there is a file of that name, and it stays as it is.
     """
+    if os.path.lexists(target):  # before the work, and again when the name is given
+        raise FileExistsError(f"`{target}` exists")
     partial = target.with_name(f".{target.name}.partial")
-    partial.unlink(missing_ok=True)  # of a copy that a crash cut short
+    _remove(partial)  # of a copy that a crash cut short
     os.close(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600))
     try:
         copy_into(str(partial))
         _sync(partial, os.O_RDONLY)
         _name(partial, target)
     finally:
-        partial.unlink(missing_ok=True)
+        _remove(partial)
     with contextlib.suppress(OSError):  # some network mounts can't sync a directory
         _sync(target.parent, os.O_RDONLY | os.O_DIRECTORY)
 
@@ -43,7 +45,7 @@ def write(copy_into: Callable[[str], None], target: Path) -> None:
 def write_dated(copy_into: Callable[[str], None], database: Path, version: int, at_ms: int) -> Path:
     """A copy beside the database, in the place of the oldest of that schema when there are enough."""
     target = name_for(database, version, at_ms)
-    for cut_short in database.parent.glob(f".{database.name}.schema-*.partial"):
+    for cut_short in database.parent.glob(f".{database.name}.schema-*.partial*"):
         cut_short.unlink(missing_ok=True)
     with contextlib.suppress(FileExistsError):  # of this very second, by a start that failed just now
         write(copy_into, target)
@@ -51,6 +53,11 @@ def write_dated(copy_into: Callable[[str], None], database: Path, version: int, 
     for old in earlier[:-KEPT]:
         old.unlink(missing_ok=True)
     return target
+
+
+def _remove(partial: Path) -> None:
+    for side in ("", "-journal"):  # SQLite writes the copy with one
+        partial.with_name(partial.name + side).unlink(missing_ok=True)
 
 
 def _name(partial: Path, target: Path) -> None:

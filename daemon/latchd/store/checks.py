@@ -13,9 +13,10 @@ import msgspec
 
 from latch_contracts.outcome import State
 from latch_contracts.records import Record
-from latchd.store import migrations
-from latchd.store.database import Database, StoreError, shape_of
-from latchd.store.store import Bounds
+from latchd.store import migrations, sqlite
+from latchd.store.bounds import Bounds
+from latchd.store.database import Database
+from latchd.store.errors import StoreError
 
 SHOWN: Final = 5  # breaches of one promise that are named; the rest is counted
 
@@ -174,7 +175,7 @@ def _foreign_keys(database: Database) -> Iterator[str]:
 
 
 def _schema(database: Database) -> Iterator[str]:
-    wanted, found = shape_of(migrations.current()), database.shape()
+    wanted, found = sqlite.shape_of(migrations.current()), database.shape()
     for kind, name, _ in sorted(wanted - found):
         yield f"{kind} `{name}` is missing or different"
     for kind, name, _ in sorted(found - wanted):

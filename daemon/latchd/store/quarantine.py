@@ -28,6 +28,20 @@ def move_aside(path: Path) -> Path:
     return aside
 
 
+def part_log(path: Path) -> Path | None:
+    """Move the log of a file that another has taken the place of; the name it went by, None without one.
+
+    SQLite can't tell whose log lies beside a file, and would write the old one's pages into the new one.
+    Raises OSError.
+    """
+    if not path.exists() or not _size(_companion(path, LOG)):
+        return None
+    aside = _numbered(path, _newest(path) + 1)
+    _move_companions(path, aside)
+    _sync_directory(path.parent)
+    return aside
+
+
 def finish(path: Path) -> Path | None:
     """Complete a move that a crash cut short; where the leftovers went, None when there were none.
 

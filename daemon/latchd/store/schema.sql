@@ -67,7 +67,7 @@ CREATE TABLE calls (
     boot_ns      INTEGER NOT NULL,
     wall_ms      INTEGER NOT NULL,
     closed_seq   INTEGER NOT NULL DEFAULT 0,
-    result       BLOB    NOT NULL DEFAULT x'',  -- fingerprint of the event that closed it
+    result       BLOB    NOT NULL DEFAULT x'',  -- fingerprint of the event that closed it, then of late ones
     flows        BLOB    NOT NULL DEFAULT x''   -- digests of the paths that it makes hold secrets, or not
 ) STRICT;
 

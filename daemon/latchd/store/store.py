@@ -5,7 +5,7 @@ Values in and out are keyed digests, states, masks, sequences and instants; SQL 
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
@@ -13,89 +13,23 @@ from latch_contracts.outcome import State
 from latch_contracts.records import GapRecord, Record
 from latch_contracts.verdict import Action
 from latchd.lifecycle import Signal, after
-from latchd.store import denials, taints, turns
-from latchd.store.database import Database, StoreError
+from latchd.store import taints
+from latchd.store.bounds import Bounds, Pruning
+from latchd.store.database import Database
+from latchd.store.errors import StoreError
+from latchd.store.rows import (
+    CALL_COLUMNS,
+    CHAIN_COLUMNS,
+    SESSION_COLUMNS,
+    CallRow,
+    ChainRow,
+    SessionRow,
+    call_of,
+)
 from latchd.windows import Instant
 
-
-class CallRow(msgspec.Struct, frozen=True):
-    """One call's row. Digests are 32 bytes; ``agent`` is b"" for the main agent."""
-
-    session: bytes
-    call: bytes
-    agent: bytes
-    state: State
-    fingerprint: bytes
-    input: bytes
-    policy: bytes
-    action: Action
-    rule: str
-    operations: int
-    opened: Instant
-    detection: int = 0
-    enforcement: int = 0
-    opened_seq: int = 0
-    closed_seq: int = 0
-    result: bytes = b""
-    flows: bytes = b""  # chains.held: what its success does to the files that hold secrets
-
-
-class ChainRow(msgspec.Struct, frozen=True):
-    """One chain-relevant event. ``call`` is b"" when it named none; the masks are chains.catalogue.Step."""
-
-    seq: int
-    session: bytes
-    call: bytes
-    policy: bytes
-    detection: int
-    enforcement: int
-    at: Instant
-
-
-class SessionRow(msgspec.Struct, frozen=True):
-    session: bytes
-    connector: str
-    turn: bytes
-    closed_seq: int
-    first_ms: int
-    last_ms: int
-    last_seq: int
-    first_seq: int = 0
-    ended: bytes = b""  # fingerprint of its latest boundary, and the sequence of that one's record
-    ended_seq: int = 0
-    begun: int = 0  # chains.catalogue.Step proven in its open window
-    tainting: int = 0  # whether a call that puts a secret into a file was let through in it
-
-
-class Bounds(msgspec.Struct, frozen=True):
-    """How much is kept. Final rows are tombstones for redeliveries, so they outlive the window by far."""
-
-    sessions: int = 4096
-    pending_per_session: int = 256
-    calls: int = 262_144
-    steps: int = 262_144
-    files: int = 262_144
-    chain_events: int = 262_144
-    taints: int = 65_536
-    turns: int = turns.MOST
-    denials: int = denials.MOST
-    records_ms: int = 30 * 24 * 3600 * 1000
-    bytes: int = 256 * 1024 * 1024  # of the whole database; over it the oldest records go
-    batch: int = 500  # rows a sweep removes of one kind, so that no decision waits for a long one
-
-
-_CALL_COLUMNS: Final = (
-    "session, call, agent, state, fingerprint, input, policy, action, rule, operations, "
-    "boot, boot_ns, wall_ms, detection, enforcement, opened_seq, closed_seq, result, flows"
-)
-_CHAIN_COLUMNS: Final = "seq, session, call, policy, detection, enforcement, boot, boot_ns, wall_ms"
-_SESSION_COLUMNS: Final = (
-    "session, connector, turn, closed_seq, first_ms, last_ms, last_seq, first_seq, ended, ended_seq, begun, "
-    "tainting"
-)
 _CUT: Final = after(State.PENDING, Signal.CUT)
 _DENIED: Final = after(State.PENDING, Signal.DENIED)
-_ENDS: Final = tuple(state for state in State if state is not State.PENDING)
 _encoder: Final = msgspec.msgpack.Encoder()
 _decoder: Final = msgspec.msgpack.Decoder(Record)
 
@@ -103,7 +37,8 @@ _decoder: Final = msgspec.msgpack.Decoder(Record)
 class Store:
     def __init__(self, database: Database) -> None:
         self.database = database
-        self._over: dict[str, int] = {}  # rows over each table's bound, as counted last
+        self.given = 0  # the newest sequence that this process has given, kept or not
+        self._pruning = Pruning()
 
     # records
 
@@ -115,6 +50,7 @@ class Store:
             "INSERT INTO records (seq, at_ms, kind, name, body) VALUES (?, ?, ?, ?, ?)",
             (record.seq or None, record.at_ms, tag, name, body),
         )
+        self.given = max(self.given, seq)
         return msgspec.structs.replace(record, seq=seq)
 
     def amend_record(self, record: Record) -> Record:
@@ -151,7 +87,7 @@ class Store:
 
     def session(self, session: bytes) -> SessionRow | None:
         row = self.database.row(
-            f"SELECT {_SESSION_COLUMNS} FROM sessions WHERE session = ?",
+            f"SELECT {SESSION_COLUMNS} FROM sessions WHERE session = ?",
             (session,),
         )
         return None if row is None else SessionRow(*row)
@@ -188,58 +124,23 @@ class Store:
         taints.release_all(self.database, session)
         return 0 if row is None else int(row[0])
 
-    def sessions(self, limit: int) -> list[tuple[SessionRow, dict[str, int]]]:
-        """The latest sessions, each with how many calls came to which end and how many steps count."""
-        rows = self.database.rows(f"{_SESSIONS} ORDER BY last_seq DESC LIMIT ?", (limit,))
-        return [_counted(row) for row in rows]
-
-    def sessions_like(self, key: bytes, odd: int | None) -> list[tuple[SessionRow, dict[str, int]]]:
-        """Up to two sessions whose digest begins with ``key`` and, if given, ``odd`` as half a byte more."""
-        low = key + (b"" if odd is None else bytes([odd << 4]))
-        high = key + (b"" if odd is None else bytes([odd << 4 | 15]))
-        rows = self.database.rows(
-            f"{_SESSIONS} WHERE session BETWEEN ? AND ? ORDER BY session LIMIT 2",
-            (low.ljust(32, b"\x00"), high.ljust(32, b"\xff")),
-        )
-        return [_counted(row) for row in rows]
-
-    def calls_of(self, session: SessionRow, limit: int, *, many: bool) -> list[CallRow]:
-        """The newest calls of one session, oldest first. ``many``: it has more than are worth sorting."""
-        # Either way a session costs its own calls, not everybody's.
-        index = "NOT INDEXED" if many else "INDEXED BY calls_by_key"
-        rows = self.database.rows(
-            f"SELECT {_CALL_COLUMNS} FROM calls {index} WHERE session = ? AND opened_seq <= ? "
-            "ORDER BY opened_seq DESC LIMIT ?",
-            (session.session, session.last_seq, limit),
-        )
-        return [_call(row) for row in reversed(rows)]
-
     # calls
 
     def call(self, session: bytes, call: bytes) -> CallRow | None:
         row = self.database.row(
-            f"SELECT {_CALL_COLUMNS} FROM calls WHERE session = ? AND call = ?",
+            f"SELECT {CALL_COLUMNS} FROM calls WHERE session = ? AND call = ?",
             (session, call),
         )
         if row is None:
             return None
-        found = _call(row)
+        found = call_of(row)
         if (found.session, found.call) != (session, call):  # SQLite believes its index
             raise StoreError("an index of calls is damaged; see `latchctl db check`")
         return found
 
-    def calls_named(self, name: bytes, limit: int) -> list[CallRow]:
-        """The newest calls of that id, in order, found through the records of their verdicts."""
-        rows = self.database.rows(
-            f"SELECT {_CALL_COLUMNS} FROM calls WHERE opened_seq IN "
-            "(SELECT seq FROM records WHERE name = ? AND name <> x'') ORDER BY opened_seq DESC LIMIT ?",
-            (name, limit),
-        )
-        return [_call(row) for row in reversed(rows)]
-
     def open_call(self, row: CallRow) -> None:
         self.database.run(
-            f"INSERT INTO calls ({_CALL_COLUMNS}) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+            f"INSERT INTO calls ({CALL_COLUMNS}) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
             (
                 *(row.session, row.call, row.agent, row.state.value, row.fingerprint, row.input),
                 *(row.policy, row.action.value, row.rule, row.operations),
@@ -300,27 +201,33 @@ class Store:
         """The oldest pending calls of all sessions."""
         rows = self.database.rows(
             # By the small index, else SQLite walks every tombstone to find that nothing is pending.
-            f"SELECT {_CALL_COLUMNS} FROM calls INDEXED BY calls_pending WHERE state = 'pending' "
+            f"SELECT {CALL_COLUMNS} FROM calls INDEXED BY calls_pending WHERE state = 'pending' "
             "ORDER BY opened_seq LIMIT ?",
             (limit,),
         )
-        return [_call(row) for row in rows]
+        return [call_of(row) for row in rows]
 
     def oldest_pending_over(self, session: bytes, cap: int) -> CallRow | None:
         """The session's oldest pending call when it has more than ``cap``, else None."""
+        # Counted first and alone: asked in one, SQLite compiles the whole anew for each session.
         row = self.database.row(
-            f"SELECT {_CALL_COLUMNS} FROM calls WHERE session = ?1 AND state = 'pending' "
-            "AND (SELECT count(*) FROM calls WHERE session = ?1 AND state = 'pending') > ?2 "
-            "ORDER BY opened_seq LIMIT 1",
-            (session, cap),
+            "SELECT count(*) FROM calls INDEXED BY calls_pending WHERE session = ? AND state = 'pending'",
+            (session,),
         )
-        return None if row is None else _call(row)
+        if row is None or int(row[0]) <= cap:
+            return None
+        row = self.database.row(
+            f"SELECT {CALL_COLUMNS} FROM calls INDEXED BY calls_pending "
+            "WHERE session = ? AND state = 'pending' ORDER BY opened_seq LIMIT 1",
+            (session,),
+        )
+        return None if row is None else call_of(row)
 
     # chains
 
     def add_chain_event(self, event: ChainRow) -> None:
         self.database.run(
-            f"INSERT INTO chain_events ({_CHAIN_COLUMNS}) VALUES (?,?,?,?,?,?,?,?,?)",
+            f"INSERT INTO chain_events ({CHAIN_COLUMNS}) VALUES (?,?,?,?,?,?,?,?,?)",
             (
                 *(event.seq, event.session, event.call, event.policy, event.detection, event.enforcement),
                 *(event.at.boot, event.at.boot_ns, event.at.wall_ms),
@@ -333,7 +240,7 @@ class Store:
     def chain_events(self, session: bytes, policy: bytes | None, limit: int) -> list[ChainRow]:
         """The newest events of the session's open window, oldest first; of one policy or (None) of all."""
         rows = self.database.rows(
-            f"SELECT {_CHAIN_COLUMNS} FROM chain_events WHERE session = ?1 "
+            f"SELECT {CHAIN_COLUMNS} FROM chain_events WHERE session = ?1 "
             "AND seq > coalesce((SELECT closed_seq FROM sessions WHERE session = ?1), 0) "
             "AND (?2 IS NULL OR policy = ?2) ORDER BY seq DESC LIMIT ?3",
             (session, policy, limit),
@@ -360,103 +267,7 @@ class Store:
 
     def prune(self, bounds: Bounds, now_ms: int) -> bool:
         """Remove a batch of what is over its bound, oldest first; whether more of it may be left."""
-        database, batch = self.database, bounds.batch
-        if not any(self._over.values()):  # counting a full table takes as long as removing a batch
-            for table, _, cap, _ in _BOUNDED:
-                row = database.row(f"SELECT count(*) FROM {table}")
-                self._over[table] = max(0, (0 if row is None else int(row[0])) - getattr(bounds, cap))
-        for table, order, _, only in _BOUNDED:
-            wanted = min(batch, self._over[table])
-            if wanted:
-                # Names come from the table below, never from outside.
-                oldest = f"SELECT {order} FROM {table} WHERE {only} ORDER BY {order} LIMIT ?"
-                if table == "turns":
-                    removed = turns.drop_oldest(database, wanted)
-                else:
-                    if table == "sessions":
-                        self._keep_ends(oldest, wanted)
-                    removed = database.run(
-                        f"DELETE FROM {table} WHERE {only} AND {order} IN ({oldest})", (wanted,)
-                    )
-                # Fewer than wanted: what is left is pending and may not go.
-                self._over[table] = self._over[table] - removed if removed == wanted else 0
-        removed = database.run(
-            "DELETE FROM records WHERE seq IN "
-            "(SELECT seq FROM records WHERE (at_ms < ?1 OR ?2) AND seq < (SELECT max(seq) FROM records) "
-            "ORDER BY seq LIMIT ?3)",
-            (now_ms - bounds.records_ms, database.size() > bounds.bytes, batch),
-        )
-        return removed >= batch or any(self._over.values())
-
-    def _keep_ends(self, oldest: str, count: int) -> None:
-        """Before sessions go: where their windows were closed must not be forgotten with them."""
-        row = self.database.row(
-            f"SELECT max(closed_seq) FROM sessions WHERE last_seq IN ({oldest})", (count,)
-        )
-        turns.raise_barrier(self.database, "session", 0 if row is None else int(row[0] or 0))
-
-
-# table, its order, the bound's name, which rows may go
-_BOUNDED: Final = (
-    ("calls", "opened_seq", "calls", "state <> 'pending'"),
-    ("steps", "seq", "steps", "true"),
-    ("files", "seq", "files", "true"),
-    ("chain_events", "seq", "chain_events", "true"),
-    ("taints", "seq", "taints", "true"),
-    ("turns", "seq", "turns", "true"),
-    ("denials", "seq", "denials", "true"),
-    (
-        "sessions",
-        "last_seq",
-        "sessions",
-        "session NOT IN (SELECT session FROM calls WHERE state = 'pending')",
-    ),
-)
-
-
-_SESSIONS: Final = (
-    f"SELECT {_SESSION_COLUMNS}, steps, {', '.join(_ENDS)}, "
-    # Of what is pending there are never more than a session's bound.
-    "(SELECT count(*) FROM calls INDEXED BY calls_pending "
-    "WHERE calls.session = sessions.session AND state = 'pending') FROM sessions"
-)
-_SESSION_WIDTH: Final = len(_SESSION_COLUMNS.split(","))
-
-
-def _counted(row: tuple[Any, ...]) -> tuple[SessionRow, dict[str, int]]:
-    """A session with how many of its calls stand where; only what there is, and the steps in any case."""
-    steps, *ends, pending = row[_SESSION_WIDTH:]
-    counts = dict(zip((State.PENDING, *_ENDS), (pending, *ends), strict=True))
-    found = {state.value: int(count) for state, count in counts.items() if count}
-    return SessionRow(*row[:_SESSION_WIDTH]), found | {"steps": int(steps)}
-
-
-def _call(row: tuple[Any, ...]) -> CallRow:
-    session, call, agent, state, fingerprint, input_digest, policy, action, rule, operations, *rest = row
-    boot, boot_ns, wall_ms, detection, enforcement, opened_seq, closed_seq, result, flows = rest
-    try:
-        stands, answered = State(state), Action(action)
-    except ValueError as error:
-        raise StoreError(f"the row of the call opened at {opened_seq} is damaged") from error
-    return CallRow(
-        session=session,
-        call=call,
-        agent=agent,
-        state=stands,
-        fingerprint=fingerprint,
-        input=input_digest,
-        policy=policy,
-        action=answered,
-        rule=rule,
-        operations=operations,
-        opened=Instant(boot, boot_ns, wall_ms),
-        detection=detection,
-        enforcement=enforcement,
-        opened_seq=opened_seq,
-        closed_seq=closed_seq,
-        result=result,
-        flows=flows,
-    )
+        return self._pruning.prune(self.database, bounds, now_ms)
 
 
 def _record(seq: int, body: bytes) -> Record:

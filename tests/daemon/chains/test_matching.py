@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from latchd.chains.catalogue import CHAINS, NOTHING, Step
-from latchd.chains.matching import Match, Past, match
+from latchd.chains.matching import Match, Past, match, progress
 from latchd.chains.projection import Projection
 from latchd.windows import NS_PER_MS, Instant
 
@@ -99,3 +99,25 @@ def test_setting_the_clock_back_or_another_boot_erases_no_predecessor() -> None:
 
     assert match([later], both(Step.PRIVILEGE_ELEVATION), at(0)) != ()
     assert match([later], both(Step.PRIVILEGE_ELEVATION), at(0, bytes([1]) * 16)) != ()
+
+
+def test_progress_tells_of_each_chain_its_earliest_first_step_and_how_many_events_are_left() -> None:
+    history = [past(1, Step.SECRET_READ), past(2, Step.PRIVILEGE_DISCOVERY, exact=False), past(3, NOTHING)]
+
+    assert [(one.chain, one.past.seq, one.exact, one.events_left) for one in progress(history, at(0))] == [
+        (ELEVATION, 2, False, 29),
+        (SECRET, 1, True, 60),
+    ]
+
+
+@pytest.mark.parametrize(("after", "left"), [(30, [0]), (31, [])])
+def test_progress_ends_with_the_event_window(after: int, left: list[int]) -> None:
+    history = [past(1, Step.PRIVILEGE_DISCOVERY), *(past(2 + at, NOTHING) for at in range(after))]
+
+    assert [one.events_left for one in progress(history, at(0))] == left
+
+
+def test_progress_ends_with_the_time_window() -> None:
+    history = [past(1, Step.PRIVILEGE_DISCOVERY)]
+
+    assert [len(list(progress(history, at(15 * MINUTE + extra)))) for extra in (0, 1)] == [1, 0]

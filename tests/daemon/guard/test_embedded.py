@@ -81,16 +81,65 @@ def test_a_command_line_given_to_an_unknown_tool_is_judged_as_one(
 
 
 @pytest.mark.parametrize(
+    ("tool", "arguments", "rule"),
+    [
+        ("mcp__kubernetes__kubectl", {"args": ["delete", "ns", "web"]}, "infra.cluster-loss"),
+        ("mcp__k8s__run", {"command": "delete", "args": ["ns", "web"]}, "infra.cluster-loss"),
+        ("mcp__git__reset", {"args": ["--hard"]}, "git.discard-work"),
+        ("mcp__box__exec", {"command": "rm", "args": ["-rf", "/home/dev"]}, "fs.delete-root-or-home"),
+        ("mcp__box__exec", {"args": ["rm", "-rf", "/home/dev"]}, "fs.delete-root-or-home"),
+        ("mcp__terraform__terraform", {"args": "destroy -auto-approve"}, "infra.destroy"),
+    ],
+)
+def test_the_words_of_a_command_line_given_as_a_list_are_judged_behind_their_program(
+    tool: str, arguments: dict[str, object], rule: str
+) -> None:
+    found = judge(subject(call(tool, Surface.MCP, arguments)))
+
+    assert (found.action, found.rule) == (Action.DENY, rule)
+
+
+def test_what_would_be_asked_of_a_command_line_is_asked_of_a_tool_that_is_given_its_words() -> None:
+    found = judge(subject(call("mcp__docker__run", Surface.MCP, {"args": ["-v", "/:/x", "alpine"]})))
+
+    assert (found.action, found.rule) == (Action.ASK, "infra.host-access")
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("mcp__kubernetes__kubectl", {"args": ["get", "pods"]}),
+        ("mcp__git__log", {"args": ["-3"]}),
+        ("mcp__notes__add", {"args": ["rm", "-rf", "/"]}),
+        ("mcp__browser__run", {"params": ["click", "#delete"]}),
+        ("mcp__docker__ps", {"args": ["-a"]}),
+        ("mcp__box__exec", {"command": "npm", "args": ["test"]}),
+    ],
+)
+def test_words_of_an_everyday_command_line_are_allowed(tool: str, arguments: dict[str, object]) -> None:
+    assert judge(subject(call(tool, Surface.MCP, arguments))).action is Action.ALLOW
+
+
+@pytest.mark.parametrize(
     "arguments", [{"command": "list"}, {"command": 7}, {"command": ""}, {"title": "rm -rf ~"}]
 )
 def test_an_argument_that_is_no_dangerous_command_line_is_allowed(arguments: dict[str, object]) -> None:
     assert judge(subject(call("mcp__box__run", Surface.MCP, arguments))).action is Action.ALLOW
 
 
-def test_a_finding_names_the_command_that_runs_the_program_and_is_marked_as_found_by_a_pattern() -> None:
-    finding = verdict("ls\npython3 <<'E'\nimport os\nprint(os.environ)\nE").findings[-1]
+@pytest.mark.parametrize(
+    ("command", "route"),
+    [
+        ("ls\npython3 <<'E'\nimport os\nprint(os.environ)\nE", Route.SEMANTIC),
+        ("cat > a.py <<'E'\nimport os\nprint(os.environ)\nE\npython3 a.py", Route.FALLBACK),
+    ],
+)
+def test_a_finding_names_the_command_that_runs_the_program_and_whether_the_facts_read_it(
+    command: str, route: Route
+) -> None:
+    finding = verdict(command).findings[-1]
 
-    assert (finding.rule, finding.command_id, finding.route) == ("env.dump", 2, Route.FALLBACK)
+    assert (finding.rule, finding.command_id, finding.route) == ("env.dump", 2, route)
 
 
 def test_a_long_program_is_read_to_its_end() -> None:

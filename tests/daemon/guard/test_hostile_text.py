@@ -30,6 +30,13 @@ HOSTILE = [
     "remove-item iwr " * SIZE,
     "<<E\n" * SIZE,
     "rmtree(" + " " * SIZE,
+    "NODE_OPTIONS=" * 4000 + "x",
+    "LD_PRELOAD=" * 4000 + "/x",
+    "copy " * SIZE,
+    "grant " * SIZE,
+    "dir x | " * SIZE,
+    "tcpclient " * SIZE,
+    "while true; do " * 4000,
 ]
 
 

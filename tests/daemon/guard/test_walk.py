@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import count
 
 import msgspec
 import pytest
@@ -11,6 +12,7 @@ from guard_cases import shell
 from latch_contracts.verdict import Action, Disposition, Finding, Severity, Verdict
 from latchd.guard.groups import Group
 from latchd.guard.manifest import PARTICIPANTS, Participant
+from latchd.guard.pace import LIMIT_US, Overrun, Pace
 from latchd.guard.subject import Subject
 from latchd.guard.walk import judge, without_ask
 from latchd.policy import Policy, Profile, parse
@@ -83,6 +85,65 @@ def test_a_raising_participant_blocks_and_names_itself() -> None:
 
     assert (verdict.action, verdict.rule, verdict.participant) == (Action.DENY, "participant.error", "one")
     assert "secret" not in verdict.reason
+
+
+class Working:
+    """A participant that does so much work, and tells it."""
+
+    def __init__(self, us: int) -> None:
+        self.us = us
+        self.done = 0
+
+    def __call__(self, _subject: Subject) -> tuple[Finding, ...]:
+        self.done += self.us
+        return ()
+
+    def worked(self) -> int:
+        return self.done
+
+
+@pytest.mark.parametrize(("us", "action"), [(LIMIT_US, Action.ALLOW), (LIMIT_US + 1, Action.DENY)])
+def test_a_participant_past_its_limit_blocks_and_names_itself(us: int, action: Action) -> None:
+    work, second = Working(us), Counting()
+    subject = msgspec.structs.replace(shell("ls"), pace=Pace(work.worked))
+
+    verdict = judge(subject, (Participant("one", work), Participant("two", second)))
+
+    assert verdict.action is action
+    if action is Action.DENY:
+        assert (verdict.rule, verdict.participant, second.asked) == ("participant.timeout", "one", 0)
+        assert verdict.reason == (
+            "[participant.timeout]: `one` took too long and was stopped. Tell the person about it."
+        )
+
+
+def test_each_participant_has_a_limit_of_its_own() -> None:
+    work = Working(LIMIT_US)
+    subject = msgspec.structs.replace(shell("ls"), pace=Pace(work.worked))
+
+    assert judge(subject, tuple(Participant(name, work) for name in ("one", "two"))).action is Action.ALLOW
+
+
+def test_a_real_participant_is_stopped_between_two_rules() -> None:
+    looks = count(0, LIMIT_US // 2)
+    subject = msgspec.structs.replace(shell("rm -rf /"), pace=Pace(lambda: next(looks)))
+
+    verdict = judge(subject, PARTICIPANTS[1:])
+
+    assert (verdict.rule, verdict.participant) == ("participant.timeout", "guard")
+    assert next(looks) == 4 * (LIMIT_US // 2)  # begun, two looks in time, and the one that ended it
+
+
+def test_under_observe_a_failing_participant_is_told() -> None:
+    def fails(_subject: Subject) -> tuple[Finding, ...]:
+        raise Overrun
+
+    verdict = judge(shell("ls", policy=Policy(profile=Profile.OBSERVE)), (Participant("one", fails),))
+
+    assert (verdict.action, verdict.rule) == (Action.ALLOW, None)
+    assert [(found.rule, found.disposition) for found in verdict.findings] == [
+        ("participant.timeout", Disposition.DETECT)
+    ]
 
 
 def test_observe_records_what_balanced_would_refuse() -> None:

@@ -9,6 +9,7 @@ from guard_cases import shell
 from latch_contracts.facts import ActionFacts
 from latchd.guard import embedded
 from latchd.guard.needs import traits
+from latchd.guard.rules import vouch
 from latchd.guard.walk import judge
 from latchd.guard.work import Work
 from latchd.policy import Policy
@@ -23,8 +24,23 @@ def test_a_program_in_the_text_is_read_once_for_both_participants(monkeypatch: p
         return analyze(command, cwd=cwd, home=home)
 
     monkeypatch.setattr(embedded, "analyze", counted)
-    judge(shell("python3 <<'E'\nprint(1)\nE\n"))
+    judge(shell("cat > a.py <<'E'\nprint(1)\nE\npython3 a.py\n"))
     assert read == ["python3 -c 'print(1)\n'"]
+
+
+@pytest.mark.parametrize("destroys", [True, False])
+def test_text_that_can_not_be_read_is_searched_once_for_question_and_refusal(
+    monkeypatch: pytest.MonkeyPatch, *, destroys: bool
+) -> None:
+    searched: list[str] = []
+
+    def counted(text: str) -> bool:
+        searched.append(text)
+        return destroys
+
+    monkeypatch.setattr(vouch, "_text_destroys", counted)
+    judge(shell("if ("))
+    assert searched == ["if ("]
 
 
 def test_the_traits_of_a_call_are_read_once() -> None:

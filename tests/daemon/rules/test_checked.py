@@ -23,7 +23,7 @@ def test_calls_fields_and_literals_are_read_with_their_ids() -> None:
     equal = b"\x10\x04" + field(6, field(2, b"_==_") + field(3, select) + field(3, literal))
 
     assert read(expression(equal)) == Checked(
-        Call(4, "_==_", (Select(2, Ident(1, "f"), "tool", test_only=False), Const(3, "x"))), {}
+        Call(4, "_==_", (Select(2, Ident(1, "f"), "tool", test_only=False), Const(3, "x"))), b""
     )
 
 

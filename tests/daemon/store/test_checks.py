@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from engine_bench import Bench
+from latchd.store.bounds import Bounds
 from latchd.store.checks import PROMISES, Finding, examine
 from latchd.store.database import Database
-from latchd.store.store import Bounds
 
 ZERO = "x'" + "00" * 32 + "'"
 POLICY = f"policy, {ZERO[:-1]}', 1, 0, boot"

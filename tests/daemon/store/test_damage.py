@@ -13,7 +13,8 @@ import pytest
 
 from engine_bench import Bench
 from latch_contracts.records import Record
-from latchd.store.database import Database, StoreError, StoreUnusable
+from latchd.store.database import Database
+from latchd.store.errors import StoreError, StoreUnusable
 from latchd.store.store import Store
 
 CALLS = 60  # enough rows that tables and indexes have inner pages

@@ -14,8 +14,8 @@ from crash_scenarios import ACTS, CALLS, breaches
 from engine_bench import Bench
 from failing_disk import Disk, Fault, plugged_in
 from latch_contracts.records import GapRecord, HealthRecord
-from latchd.engine import Handled
-from latchd.store.database import StoreError
+from latchd.hook_calls import Handled
+from latchd.store.errors import StoreError
 
 MOST = 2000  # changes; a session with more has lost its end
 UNWRITABLE = b"[floor.record-unwritable]"

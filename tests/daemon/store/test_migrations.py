@@ -10,8 +10,10 @@ import msgspec
 import pytest
 
 from latchd.store import backup
-from latchd.store.database import Database, StoreUnusable, shape_of
+from latchd.store.database import Database
+from latchd.store.errors import StoreUnusable
 from latchd.store.migrations import MIGRATIONS, VERSION, Migration, NoPath, Schema, current, shape
+from latchd.store.sqlite import shape_of
 from made_up_schemas import ITEMS_AT_3, ROWS, TO_2, TO_3, TOTALS_AT_3, V1, V2, V3
 
 RELEASED = Path(__file__).parent / "schemas"
@@ -103,6 +105,16 @@ def test_only_the_last_copies_of_a_schema_are_kept(tmp_path: Path) -> None:
     assert [copy.name for copy in copies(path)] == [
         f"latchd.db.schema-1.19700101T00000{second}Z" for second in (2, 3, 4)
     ]
+
+
+def test_what_a_crash_left_of_a_copy_is_gone_with_its_journal(tmp_path: Path) -> None:
+    left = [tmp_path / f".latchd.db.schema-1.20260101T000000Z.partial{side}" for side in ("", "-journal")]
+    for one in left:
+        one.write_bytes(b"half")
+
+    backup.write_dated(lambda target: None, tmp_path / "latchd.db", 1, 2 * 10**12)
+
+    assert [one for one in left if one.exists()] == []
 
 
 def test_a_step_that_fails_leaves_what_was_before_it(tmp_path: Path) -> None:

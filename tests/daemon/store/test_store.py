@@ -12,8 +12,12 @@ from latch_contracts.outcome import State
 from latch_contracts.records import GapRecord, LifecycleRecord
 from latch_contracts.verdict import Action
 from latchd.lifecycle import TRANSITIONS
-from latchd.store.database import Database, StoreError
-from latchd.store.store import Bounds, CallRow, SessionRow, Store
+from latchd.store import listing
+from latchd.store.bounds import BOUNDED, Bounds
+from latchd.store.database import Database
+from latchd.store.errors import StoreError
+from latchd.store.rows import CallRow, SessionRow
+from latchd.store.store import Store
 from latchd.windows import Instant
 
 S, T = bytes([1]) * 32, bytes([2]) * 32
@@ -74,7 +78,7 @@ def test_only_the_newest_of_an_id_without_end_are_found(store: Store) -> None:
         store.open_call(call(store.append_record(LifecycleRecord(at_ms=number), T).seq))
 
     assert [record.seq for record in store.records_named(T, 2)] == [4, 5]
-    assert [row.opened_seq for row in store.calls_named(T, 2)] == [4, 5]
+    assert [row.opened_seq for row in listing.calls_named(store.database, T, 2)] == [4, 5]
 
 
 def test_a_record_may_bring_its_own_sequence(store: Store) -> None:
@@ -134,9 +138,9 @@ def test_a_call_is_found_by_its_name_through_the_record_that_opened_it(store: St
     row = call(record.seq)
     store.open_call(row)
 
-    assert store.calls_named(T, 9) == [row]
-    assert store.calls_named(S, 9) == []
-    assert store.calls_named(b"", 9) == []
+    assert listing.calls_named(store.database, T, 9) == [row]
+    assert listing.calls_named(store.database, S, 9) == []
+    assert listing.calls_named(store.database, b"", 9) == []
 
 
 def test_closing_moves_a_pending_call_once(store: Store) -> None:
@@ -197,7 +201,10 @@ def test_sessions_are_listed_latest_first_with_their_counts(store: Store) -> Non
     store.open_call(call(1))
     store.promote(call(2), 9, Instant(bytes(16), 5, 6))
 
-    assert [(row.session, row.first_ms, row.last_ms, counts) for row, counts in store.sessions(9)] == [
+    assert [
+        (row.session, row.first_ms, row.last_ms, counts)
+        for row, counts in listing.sessions(store.database, 9)
+    ] == [
         (S, 5, 7, {"pending": 1, "steps": 1}),
         (T, 6, 6, {"steps": 0}),
     ]
@@ -264,7 +271,7 @@ def test_a_session_with_pending_calls_outlives_its_bound(store: Store) -> None:
 
     store.prune(Bounds(sessions=0), now_ms=0)
 
-    assert [row.session for row, _ in store.sessions(9)] == [S]
+    assert [row.session for row, _ in listing.sessions(store.database, 9)] == [S]
 
 
 def test_a_session_that_a_bound_took_knows_nothing_before_where_its_window_was_closed(store: Store) -> None:
@@ -294,3 +301,33 @@ def test_the_database_lets_a_call_move_as_the_table_says_and_no_other_way(store:
                 assert not wanted, (before, state)
             else:
                 assert wanted, (before, state)
+
+
+def test_every_table_has_its_bound(store: Store) -> None:
+    tables = {name for (name,) in store.database.rows("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+    pruned = {table for table, *_ in BOUNDED}
+    # records by age and size, refusals by themselves whenever one is added, barriers by the words they may be
+    assert tables == pruned | {"records", "refusals", "barriers"}
+
+
+def test_room_that_pruning_leaves_is_used_again_and_the_file_stops_growing(store: Store) -> None:
+    bounds = Bounds(sessions=5, calls=100, steps=100, files=100, turns=100, denials=100, bytes=1)
+    pages: list[int] = []
+    for block in range(16):
+        with store.database.transaction():
+            for number in range(1 + 100 * block, 101 + 100 * block):
+                seq = store.append_record(LifecycleRecord(at_ms=number, note="x" * 200)).seq
+                session = (number // 40).to_bytes(32, "big")
+                store.touch_session(session, "claudecode", number, seq)
+                row = call(number, session=session, opened_seq=seq)
+                store.open_call(row)
+                store.close_call(row, State.SUCCEEDED, seq, b"")
+                store.promote(row, seq, row.opened)
+                store.see_file(session, row.call, seq, b"stamp")
+        with store.database.transaction():
+            while store.prune(bounds, now_ms=100 + 100 * block):
+                pass
+        pages += [count for (count,) in store.database.rows("PRAGMA page_count")]
+
+    assert pages[-1] <= max(pages[:8])
+    assert store.database.row("SELECT count(*) FROM calls") == (100,)

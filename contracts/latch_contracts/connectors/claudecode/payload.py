@@ -91,7 +91,7 @@ def id_fault(text: str) -> str:
         return "is empty"
     if len(text.encode("utf-8")) > MAX_ID:
         return f"is longer than {MAX_ID} bytes"
-    if any(unicodedata.category(character) == "Cc" for character in text):
+    if not text.isprintable() and any(unicodedata.category(character) == "Cc" for character in text):
         return "holds control characters"
     if text != text.strip():
         return "begins or ends with a blank"

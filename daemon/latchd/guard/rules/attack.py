@@ -22,15 +22,18 @@ ATTACKERS: Final = frozenset(
     "aireplay-ng aircrack-ng linpeas linpeas.sh winpeas.exe pspy64 pspy32 kerbrute rubeus.exe "
     "linux-exploit-suggester psexec.py wmiexec.py smbexec.py dcomexec.py ntlmrelayx.py "
     "getuserspns.py getnpusers.py secretsdump.py chntpw lazagne mimikatz mimikatz.exe empire "
-    "sliver-client pupysh".split()
+    "sliver-client pupysh nikto gobuster ffuf wfuzz feroxbuster dirb dirbuster nuclei zmap metasploit "
+    "metasploit-framework".split()
 )
+_HOST_OPTION: Final = frozenset(("medusa", "nikto"))  # their `-h` takes a host
 _SHOWS: Final = frozenset(("--help", "-h", "--version", "-V", "-hh", "--show", "--list"))
 
 
 def _attacks(subject: Subject) -> Iterator[Hit]:
     for command in subject.acting():
         name = command.program.lower()
-        if (name in ATTACKERS or name.startswith("impacket-")) and not _SHOWS & set(command.argv[1:]):
+        shows = _SHOWS - {"-h"} if name in _HOST_OPTION else _SHOWS
+        if (name in ATTACKERS or name.startswith("impacket-")) and not shows & set(command.argv[1:]):
             yield Hit(
                 command.id,
                 name[:40],
@@ -123,6 +126,8 @@ RULES: Final = (
             "hydra -l root -P w.txt ssh://h.example",
             "impacket-psexec x@h.example",
             "sqlmap -u https://h.example/?id=1",
+            "medusa -h h.example -u root -P w.txt -M ssh",
+            "gobuster dir -u https://h.example -w w.txt",
         ),
         passes=("hydra --help", "grep -r sqlmap docs", "which john", "cat linpeas.sh"),
     ),

@@ -22,7 +22,7 @@ from latchd.guard.subject import Subject
 _INSTEAD: Final = "the person can do this in their own terminal"
 _STOPPERS: Final = frozenset(
     "kill pkill killall killall5 skill systemctl service launchctl rc-service initctl s6-svc sv fuser "
-    "gdb lldb gcore".split()
+    "gdb lldb gcore strace ltrace perf bpftrace".split()
 )
 _LOOKING: Final = frozenset(
     "status is-active is-enabled show cat list-units list-unit-files list-sockets -0 -l".split()
@@ -286,6 +286,7 @@ RULES: Final = (
             "pgrep -f latchd | xargs kill",
             "pkill -f latch",
             "systemctl --user stop 'lat*'",
+            "strace -p $(pgrep latchd)",
         ),
         passes=(
             "systemctl --user status latchd",

@@ -65,11 +65,15 @@ def _lost(command_id: int, told: str) -> Hit:
     )
 
 
-def _by_tool(subject: Subject) -> Iterator[Hit]:
+def sent_by_tool(subject: Subject) -> Iterator[str]:
+    """What a tool that speaks of databases by its name is given to run there."""
     call = subject.event.call
-    if call is None or call.surface not in _OPAQUE or not _TOOL.search(call.tool):
-        return
-    for text in _texts(call.arguments, "", 0):
+    if call is not None and call.surface in _OPAQUE and _TOOL.search(call.tool):
+        yield from _texts(call.arguments, "", 0)
+
+
+def _by_tool(subject: Subject) -> Iterator[Hit]:
+    for text in sent_by_tool(subject):
         if words := loses(text):
             yield _lost(1, words)
 

@@ -15,6 +15,7 @@ from latchd.guard.needs import Needs, needs
 from latchd.guard.rule import Rule
 from latchd.guard.rules.attack import ATTACKERS, PLACED, SHELL_SERVERS
 from latchd.guard.rules.databases import CARRIERS
+from latchd.guard.rules.statements import SQL_CLIENTS
 from latchd.guard.rules.traffic import NETWORK_TOOLS
 
 _FAR: Final = "outside home system root device dynamic"
@@ -84,7 +85,7 @@ NEEDED: Final[Mapping[str, Needs]] = MappingProxyType(
             "egress.metadata-endpoint": "host metadata",
             "egress.device-socket": "redirect socket",
             "egress.upload": "peer upload",
-            "egress.publish": "detail publish, word publish upload",
+            "egress.publish": "detail publish, word publish upload, program mix eas fastlane web-ext",
             "egress.reverse-tunnel": "operation tunnel, program ssh autossh chisel ligolo ligolo-ng",
             "egress.collector": "host collector",
             "egress.name-tunnel": (
@@ -106,6 +107,7 @@ NEEDED: Final[Mapping[str, Needs]] = MappingProxyType(
             "vouch.unknown-code": "detail opaque-code, access execute",
             "vouch.fed-code": "wrapped, program parallel, detail inline-code child-command",
             "vouch.loader-variable": "text assigns",
+            "vouch.loading-variable": "text assigns",
             "vouch.prompt-expansion": "text @P}",
             "write.outside-roots": f"puts {_FAR}, takes {_FAR}",
             "write.protected": "of protected",
@@ -134,7 +136,7 @@ NEEDED: Final[Mapping[str, Needs]] = MappingProxyType(
             "cluster.exec": "operation workload_exec",
             "abuse.miner": "grammar unknown, operation container_run",
             "trace.history": "program unset export declare typeset set history",
-            "rights.discovery": "program sudo doas getcap find gfind",
+            "rights.discovery": "program sudo doas su getcap find gfind, wrapped",
             "infra.through-runner": "program npx pnpx bunx uvx pipx pnpm yarn bun npm",
             "infra.http-delete": "program curl http https xh httpie curlie wget",
             "db.input-loss": f"program {_CLIENTS}",
@@ -143,6 +145,10 @@ NEEDED: Final[Mapping[str, Needs]] = MappingProxyType(
             "db.code-loss": (
                 "detail inline-code, operation run_input, program rails flask python python3 php artisan"
             ),
+            "db.reaches-out": "surface mcp generic, program " + " ".join(sorted(SQL_CLIENTS)),
+            "db.rights": "surface mcp generic, program " + " ".join(sorted(SQL_CLIENTS)),
+            "abuse.endless-forks": "text done, detail inline-code",
+            "abuse.endless-output": "device, program yes dd fallocate truncate head mkfile",
             "db.wire-loss": "program nc ncat netcat telnet socat nc.openbsd",
             "write.by-tool": "surface mcp generic",
             "write.by-tool-outside": "surface mcp generic",

@@ -149,6 +149,7 @@ def _discovery(subject: Subject) -> Iterator[Hit]:
         asks = command.program in ("sudo", "doas") and bool({"probe", "interactive"} & set(command.details))
         raised = any(wrapper.executable in ("sudo", "doas") for wrapper in command.wrappers)
         asks = asks or (raised and (command.program == "su" or "interactive" in command.details))
+        asks = asks or _becomes_root(command)
         if (asks and not _HELP & set(command.argv[1:])) or _seeks_rights(subject, command):
             yield Hit(
                 command.id,
@@ -156,6 +157,19 @@ def _discovery(subject: Subject) -> Iterator[Hit]:
                 "this looks for a way to more rights on this machine",
                 "ask the person for the one thing that needs them",
             )
+
+
+def _becomes_root(command: Command) -> bool:
+    """`su`, or `pkexec` and a shell: nothing but another user's prompt."""
+    words = command.argv[1:]
+    if command.program == "su":
+        return not any(
+            word in ("-c", "--command") or word.startswith(("--command=", "--session-command"))
+            for word in words
+        )
+    return any(wrapper.executable == "pkexec" for wrapper in command.wrappers) and (
+        command.program in ("sh", "bash", "zsh", "su") and not words
+    )
 
 
 _SET_ID: Final = re.compile(r"[-/]?(?:[ug+,=]{1,4}[ug]?\+?=?s|0?[2467]000|[-/]?[ug]\+s)\Z")
@@ -277,7 +291,7 @@ RULES: Final = (
         Group.NOTABLE,
         Severity.MEDIUM,
         _discovery,
-        denies=("sudo -l", "sudo -i", "sudo bash", "find / -perm -4000 -type f", "getcap -r /"),
+        denies=("sudo -l", "sudo -i", "sudo bash", "su -", "find / -perm -4000 -type f", "getcap -r /"),
         passes=("sudo -V", "sudo -n apt-get update", "find . -perm -4000", "find / -name x"),
     ),
     Rule(

@@ -12,8 +12,7 @@ from latch_contracts.facts import (
     Issue,
     Operation,
 )
-from latch_contracts.verdict import Route, Severity
-from latchd.guard.assignments import assigned
+from latch_contracts.verdict import Severity
 from latchd.guard.groups import Group
 from latchd.guard.rule import Hit, Rule
 from latchd.guard.rules.traffic import saves_only
@@ -275,58 +274,7 @@ def _is_generator(command: Command | None) -> bool:
     )
 
 
-# Variables that make a program load or run something it was not asked to.
-_LOADERS: Final = re.compile(
-    "BASH_ENV|LD_PRELOAD|LD_AUDIT|DYLD_INSERT_LIBRARIES|PROMPT_COMMAND|GIT_SSH_COMMAND|GIT_SSH|GIT_EXTERNAL_DIFF"
-    "|GIT_PROXY_COMMAND|GIT_ASKPASS|GIT_CONFIG_COUNT|GIT_CONFIG_PARAMETERS|GIT_CONFIG_GLOBAL|GIT_CONFIG_SYSTEM"
-    "|GIT_EXEC_PATH|PERL5OPT|RUBYOPT|PYTHONSTARTUP|ENV"
-)
-
-
-_PLAIN_VALUES: Final = re.compile(r"[\"']?(?:ssh(?:\s+-[\w=./~@ -]*)?|/dev/null|true|echo|\w*)[\"']?\Z")
-
-
-def _loader(subject: Subject) -> Iterator[Hit]:
-    for name, value in assigned(subject.text, _LOADERS):
-        # ENV names a file for sh alone; many programs use it as a word for their stage
-        plain = _PLAIN_VALUES.match(value) is not None and name not in (
-            "GIT_CONFIG_COUNT",
-            "GIT_CONFIG_PARAMETERS",
-        )
-        if not plain and not (name == "ENV" and "/" not in value and "$" not in value):
-            yield Hit(
-                0,
-                name,
-                f"`{name}` makes a program run something that is not in this command",
-                "run it without that variable",
-            )
-
-
-_PROMPT_EXPANSION: Final = re.compile(r"\$\{(?!PS\d@)\w{1,64}(?:\[[^]\n]{0,64}\])?@P\}")
-_QUOTED: Final = re.compile(r"'[^']{0,65536}'")
-
-
-def _prompted(subject: Subject) -> Iterator[Hit]:
-    """`${x@P}` runs the substitutions that stand in the value of x."""
-    text = subject.text
-    if "@P}" not in text or not ("$(" in text or "`" in text):
-        return  # what the value holds is nowhere in the text: a prompt like any other
-    if not _PROMPT_EXPANSION.search(_QUOTED.sub("''", text)):
-        return
-    yield Hit(0, "@P", "a value is expanded like a prompt, and what stands in it is run", _INSTEAD)
-
-
 RULES: Final = (
-    Rule(
-        "vouch.prompt-expansion",
-        "a value is run as a prompt is",
-        Group.CANNOT_VOUCH_DESTRUCTIVE,
-        Severity.HIGH,
-        _prompted,
-        denies=("x='$(make clean)'; echo \"${x@P}\"",),
-        passes=('echo "${PS1@P}"', 'read -p "${ask@P}"', "echo '${x@P}'", 'echo "${x@Q}"'),
-        route=Route.FALLBACK,
-    ),
     Rule(
         "vouch.unknown-input",
         "an interpreter runs input that is not in the text",
@@ -395,19 +343,5 @@ RULES: Final = (
             "perl -ne 'print if /x/' f",
             "awk '{print $1 | \"sort\"}' f",
         ),
-    ),
-    Rule(
-        "vouch.loader-variable",
-        "a variable makes a program run something else",
-        Group.CANNOT_VOUCH,
-        Severity.MEDIUM,
-        _loader,
-        denies=(
-            "LD_PRELOAD=./x.so ls",
-            "BASH_ENV=/x/y bash a.sh",
-            "GIT_CONFIG_COUNT=1 git status",
-            "A=1 GIT_SSH_COMMAND=./h git fetch",
-        ),
-        passes=("ENV=test make", "GIT_SSH_COMMAND='ssh -i key' git fetch", "echo LD_PRELOAD=x", "FOO=1 make"),
     ),
 )

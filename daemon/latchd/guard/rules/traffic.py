@@ -54,6 +54,8 @@ def saves_only(subject: Subject, command: Command | None) -> bool:
         return False
     if Operation.FETCH not in command.operations or Operation.WRITE not in command.operations:
         return False
+    if "-" in command.argv[1:]:
+        return False  # its output is one of the places that it writes to
     facts = subject.facts
     files = [fact for fact in facts.paths if fact.command_id == command.id and fact.access is Access.WRITE]
     return len(files) >= sum(contact.command_id == command.id for contact in facts.network)
@@ -98,6 +100,16 @@ _UPLOADERS: Final = {
     "hatch": "publish",
     "vsce": "publish",
     "ovsx": "publish",
+    "deno": "publish",
+    "jsr": "publish",
+    "yarn": "publish",
+    "hex": "publish",
+    "mix": "hex.publish",
+    "luarocks": "upload",
+    "snapcraft": "upload",
+    "eas": "submit",
+    "fastlane": "deliver",
+    "web-ext": "sign",
 }
 
 
@@ -247,7 +259,13 @@ RULES: Final = (
         Group.NETWORK,
         Severity.MEDIUM,
         _publish,
-        denies=("npm publish", "docker push me/app", "cargo publish", "twine upload dist/*"),
+        denies=(
+            "npm publish",
+            "docker push me/app",
+            "cargo publish",
+            "twine upload dist/*",
+            "mix hex.publish",
+        ),
         passes=("npm publish --dry-run", "docker build -t me/app .", "npm pack", "twine check dist/*"),
     ),
     Rule(

@@ -198,10 +198,21 @@ def _unread(subject: Subject) -> bool:
 _TALK: Final = re.compile(r"\s*(?:echo|printf|rg|grep)\s[^\n;&|`$]*\Z")
 
 
+_UNBRACED: Final = {ord(mark): " " for mark in "{},"}
+
+
+def _looks_unread_destructive(subject: Subject) -> bool:
+    """Asked once of a text: it may be long, and two rules hang on the answer."""
+    known, text = subject.work.destroys, subject.text
+    if text not in known:
+        known[text] = _text_destroys(text)
+    return known[text]
+
+
 def _text_destroys(text: str) -> bool:
     """A destructive command in text that could not be read; braces may hold its words."""
     text = text[:65_536]
-    for spelling in (text, text.translate({ord(mark): " " for mark in "{},"})):
+    for spelling in dict.fromkeys((text, text.translate(_UNBRACED))):
         found = _DESTRUCTIVE_TEXT.search(spelling)
         if found and not _TALK.match(spelling[: found.start()] + " "):
             return True
@@ -209,7 +220,7 @@ def _text_destroys(text: str) -> bool:
 
 
 def _unreadable_destructive(subject: Subject) -> Iterator[Hit]:
-    if _unread(subject) and _text_destroys(subject.text):
+    if _unread(subject) and _looks_unread_destructive(subject):
         yield Hit(
             0,
             _why(subject),
@@ -219,7 +230,7 @@ def _unreadable_destructive(subject: Subject) -> Iterator[Hit]:
 
 
 def _unreadable(subject: Subject) -> Iterator[Hit]:
-    if _unread(subject) and not _text_destroys(subject.text):
+    if _unread(subject) and not _looks_unread_destructive(subject):
         yield Hit(
             0,
             _why(subject),
