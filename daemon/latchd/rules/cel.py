@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from latchd.rules import checked, patterns
 from latchd.rules.engine import MAX_SOURCE, BudgetSpent, CompileError, EvaluationError, View
+from latchd.rules.necessity import Filter, filter_of
 from latchd.rules.subset import Cost, NotAdmitted, admit
 
 if TYPE_CHECKING:
@@ -28,10 +29,11 @@ _PLACE: Final = re.compile(r"<input>:(\d+):(\d+): ([^\n]*)")
 class CelProgram:
     """An admitted expression, compiled."""
 
-    __slots__ = ("_cost", "_expression", "source")
+    __slots__ = ("_cost", "_expression", "_filter", "source")
 
-    def __init__(self, source: str, expression: cel.Expression, cost: Cost) -> None:
+    def __init__(self, source: str, expression: cel.Expression, cost: Cost, necessary: Filter | None) -> None:
         self.source = source
+        self._filter = necessary
         self._expression = expression
         self._cost = cost
 
@@ -39,6 +41,8 @@ class CelProgram:
         return self._cost.steps(sizes)
 
     def holds(self, view: View) -> bool:
+        if self._filter is not None and not self._filter.passes(view):
+            return False
         if view.native is None:
             view.native = _environment().Activation({"f": view.facts})
         native: Any = view.native
@@ -69,7 +73,7 @@ class CelEngine:
             raise CompileError(line, column, error.why) from None
         if expression.return_type() != _bool():
             raise CompileError(1, 1, "a rule says true or false, and this is no condition")
-        return CelProgram(source, expression, cost)
+        return CelProgram(source, expression, cost, filter_of(tree.root))
 
 
 @functools.cache

@@ -45,12 +45,13 @@ class View:
     commands together, …); they bound what an evaluation can cost before it is begun.
     """
 
-    __slots__ = ("facts", "native", "sizes")
+    __slots__ = ("facts", "native", "sizes", "text")
 
     def __init__(self, facts: Mapping[str, Any], sizes: Mapping[str, int]) -> None:
         self.facts = facts
         self.sizes = sizes
         self.native: object | None = None
+        self.text: str | None = None  # every text of the facts, once one is looked for
 
 
 class Program(Protocol):

@@ -166,7 +166,7 @@ class _Check:
             raise NotAdmitted(node.at, f"the pattern is wrong: {fault}")
 
     def _exists(self, node: Fold, bound: Mapping[str, Binding], lists: tuple[str, ...], depth: int) -> Shape:
-        predicate = _predicate(node)
+        predicate = exists_predicate(node)
         if predicate is None:
             raise NotAdmitted(node.at, "of the macros only `exists` is admitted")
         if len(bound) >= MAX_NESTED:
@@ -193,8 +193,10 @@ def _list_name(node: Select, bound: Mapping[str, Binding]) -> tuple[str, str]:
     return node.field, ""
 
 
-def _predicate(node: Fold) -> Node | None:
-    """The condition of an ``exists``; None for what any other macro expands to."""
+def exists_predicate(node: Node) -> Node | None:
+    """The condition of an ``exists``; None for what any other macro expands to, and for anything else."""
+    if not isinstance(node, Fold):
+        return None
     step, condition = node.step, node.condition
     if not (isinstance(node.start, Const) and node.start.value is False):
         return None
