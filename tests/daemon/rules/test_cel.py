@@ -124,8 +124,8 @@ def test_a_value_that_is_no_truth_is_no_answer() -> None:
 
 
 def test_the_librarys_own_limit_is_a_spent_budget() -> None:
-    program = ENGINE.compile('f.commands.exists(c, f.paths.exists(p, p.value == "y"))')
-    many = [{"value": "x"}] * 200
+    program = ENGINE.compile('f.commands.exists(c, f.paths.exists(p, p.value == "x" && p.name != "x"))')
+    many = [{"value": "x", "name": "x"}] * 200
 
     with pytest.raises(BudgetSpent, match="budget exceeded"):
         program.holds(view(commands=[{"id": 1}] * 200, paths=many))
