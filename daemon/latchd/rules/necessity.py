@@ -6,8 +6,8 @@ compiles a literal pattern anew at each evaluation; here each is compiled once, 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Iterator, Sequence
+from typing import Final, cast
 
 import msgspec
 
@@ -71,15 +71,14 @@ def filter_of(root: Node) -> Filter | None:
         return None
 
 
-def _texts(value: Any) -> Iterator[str]:
-    """Every text in a view's facts."""
+def _texts(value: object) -> Iterator[str]:
+    """Every text in a view's facts, which are mappings and lists of plain values."""
     if isinstance(value, str):
         yield value
-    elif isinstance(value, Mapping):
-        for member in value.values():
-            yield from _texts(member)
+    elif isinstance(value, dict):
+        yield from _texts(list(cast("dict[str, object]", value).values()))
     elif isinstance(value, list):
-        for member in value:
+        for member in cast("list[object]", value):
             yield from _texts(member)
 
 

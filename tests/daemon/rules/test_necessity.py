@@ -22,17 +22,17 @@ def tree(source: str) -> checked.Node:
 @pytest.mark.parametrize(
     ("source", "words", "lines"),
     [
-        ("f.commands.exists(c, c.program == 'a')", {"a"}, set()),
-        ("f.commands.exists(c, c.program in ['a', 'b'] && c.line.matches('^a x'))", set(), {"^a x"}),
-        ("f.commands.exists(c, c.line.matches('^a') || c.line.matches('b$'))", set(), {"^a", "b$"}),
-        ("f.commands.exists(c, c.argv.exists(w, w.startsWith('--x') || w == 'y'))", {"--x", "y"}, set()),
-        ("f.commands.exists(c, 'z' in c.argv && c.program != 'q')", {"z"}, set()),
-        ("f.status == 'complete' && f.paths.exists(p, p.value.endsWith('.env'))", {"complete"}, set()),
-        ("f.commands.exists(c, !(c.program == 'b') && c.line.contains('d'))", {"d"}, set()),
+        ("f.commands.exists(c, c.program == 'a')", "a", ""),
+        ("f.commands.exists(c, c.program in ['a', 'b'] && c.line.matches('^a.x'))", "", "^a.x"),
+        ("f.commands.exists(c, c.line.matches('^a') || c.line.matches('b$'))", "", "^a b$"),
+        ("f.commands.exists(c, c.argv.exists(w, w.startsWith('--x') || w == 'y'))", "--x y", ""),
+        ("f.commands.exists(c, 'z' in c.argv && c.program != 'q')", "z", ""),
+        ("f.status == 'complete' && f.paths.exists(p, p.value.endsWith('.env'))", "complete", ""),
+        ("f.commands.exists(c, !(c.program == 'b') && c.line.contains('d'))", "d", ""),
     ],
 )
-def test_a_condition_needs_one_of_its_literals(source: str, words: set[str], lines: set[str]) -> None:
-    assert needed(tree(source)) == Necessity(frozenset(words), frozenset(lines))
+def test_a_condition_needs_one_of_its_literals(source: str, words: str, lines: str) -> None:
+    assert needed(tree(source)) == Necessity(frozenset(words.split()), frozenset(lines.split()))
 
 
 @pytest.mark.parametrize(
