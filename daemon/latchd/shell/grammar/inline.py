@@ -112,7 +112,7 @@ _SENDS: Final = frozenset(
     "post put patch sendall send sendmail storbinary sendto upload_file put_object".split()
 )
 _APPLIES: Final = frozenset(("array_map", "array_walk", "call_user_func", "call_user_func_array"))
-MAX_COMMANDS: Final = 128  # in backticks that are read of one program; more make it opaque
+MAX_COMMANDS: Final = 128  # started by one program that are read; more make it opaque
 _FS_MODULES: Final = frozenset(("fs", "node:fs", "fs/promises", "node:fs/promises", "fs-extra"))
 _MOST_NAMES: Final = 8  # that one import statement brings
 _SCHEMES: Final = ("http://", "https://", "ws://", "wss://", "ftp://", "tcp://", "ssl://", "udp://")
@@ -375,11 +375,11 @@ class _Reading:
         dynamic = any("\0" in text for text in texts[:1])
         listed = bool(call.arguments) and any(token.kind == "[" for token in call.arguments[0])
         if listed:
-            self.children.append(self.run(_items(call.arguments[0], self.known)))
+            self._child(_items(call.arguments[0], self.known))
         elif len(texts) > 1 and strings and self.language in ("perl", "ruby"):
-            self.children.append(self.run(texts))
+            self._child(texts)
         elif call.name.endswith(("spawn", "spawnSync", "execFile", "execFileSync")):
-            self.children.append(self.run(strings))
+            self._child(strings)
         elif texts and not dynamic:
             self._text(texts[0])
         elif texts and not texts[0].startswith("\0"):
@@ -395,7 +395,15 @@ class _Reading:
         if self.shell is not None:
             self.shell(text)
         else:
-            self.children += [self.run(words) for words in _commands(text)]
+            for words in _commands(text):
+                self._child(words)
+
+    def _child(self, words: Sequence[str]) -> None:
+        """A command that the code starts."""
+        if len(self.children) < MAX_COMMANDS:
+            self.children.append(self.run(words))
+        else:
+            self.opaque = True
 
     @functools.cached_property
     def networked(self) -> bool:

@@ -7,7 +7,7 @@ import pytest
 from latch_contracts.facts import Argument, Operation
 from latchd.shell.grammar.code_source import MAX_CALLS, source
 from latchd.shell.grammar.description import brief
-from latchd.shell.grammar.inline import inline
+from latchd.shell.grammar.inline import MAX_COMMANDS, inline
 from latchd.shell.grammar.interpreters import run_child
 
 
@@ -80,3 +80,10 @@ def test_asking_whether_a_secret_is_set_reads_none(code: str, operations: tuple[
     found = inline("python", Argument("import os; " + code), run_child)
 
     assert found.operations == (Operation.EXECUTE, *operations)
+
+
+def test_commands_beyond_those_that_are_read_make_a_program_opaque() -> None:
+    started = "import os\n" + "os.system('a')\n" * MAX_COMMANDS
+
+    opaque = ["+opaque-code" in read("python", code) for code in (started, started + "os.system('b')")]
+    assert opaque == [False, True]
