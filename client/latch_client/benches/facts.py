@@ -5,6 +5,7 @@ Analysing and parsing alone are timed in turn for every command, so that the mac
 
 from __future__ import annotations
 
+import gc
 import json
 import subprocess
 import sys
@@ -75,6 +76,8 @@ def measure_hostile() -> list[dict[str, Any]]:
 
     memory = json.loads(subprocess.check_output([sys.executable, "-m", "latch_client.benches.memory"]))
     figures: list[dict[str, Any]] = []
+    gc.collect()
+    gc.freeze()  # as the daemon does once it is up
     for kind, text in hostile().items():
         start = time.process_time()
         facts = analyze(text, cwd="/home/dev/project", home="/home/dev")

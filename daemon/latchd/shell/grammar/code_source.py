@@ -30,6 +30,8 @@ class Source(msgspec.Struct, frozen=True):
     """What was read; ``whole``: nothing is left unread. ``known`` are the names with one literal text."""
 
     found: tuple[Token, ...]
+    words: tuple[str, ...]  # its names, in order
+    strings: tuple[str, ...]
     known: Mapping[str, str]
     calls: tuple[Said, ...]
     whole: bool
@@ -56,7 +58,9 @@ def _source(code: str, language: str) -> Source:
             whole = False
             break
         said.append(Said(call, tuple(text_of(run, known) for run in call.arguments)))
-    return Source(found, known, tuple(said), whole)
+    words = tuple(token.text for token in found if token.kind == "n")
+    strings = tuple(token.text for token in found if token.kind == "s")
+    return Source(found, words, strings, known, tuple(said), whole)
 
 
 _HOMES: Final = frozenset(("home", "homedir", "Home", "expanduser"))

@@ -172,9 +172,9 @@ class _Reading:
         self.language = language
         self.found = found = read.found
         self.known = read.known
-        self.words = [token.text for token in found if token.kind == "n"]
+        self.words = read.words
         self.names = frozenset(self.words)
-        self.strings = [token.text for token in found if token.kind == "s"]
+        self.strings = read.strings
         self.aliases = _aliases(found) if "as" in self.names else {}
         self.run = run
         self.shell = shell
@@ -303,7 +303,7 @@ class _Reading:
         return frozenset(
             (words[at - 1], name)
             for at, word in enumerate(words)
-            if word == "import" and words[at - 2 : at - 1] == ["from"]
+            if word == "import" and words[at - 2 : at - 1] == ("from",)
             for name in words[at + 1 : at + 1 + _MOST_NAMES]
         )
 
