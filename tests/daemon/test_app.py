@@ -295,11 +295,8 @@ async def test_rules_that_nothing_shows_are_told_of_at_the_start_and_when_they_a
     assert bench.engine.degraded == {}
 
 
-async def test_calls_are_answered_while_a_candidate_is_tried(bench: Bench) -> None:
-    rules = Path(bench.places.config) / "rules"
-    rules.mkdir()
-    examples = ", ".join(f"deploytool x{number}" for number in range(40))
-    (rules / "mine.yaml").write_text(PACK.replace("[deploytool prod]", f"[{examples}]"))
+async def turns_while_reloading(bench: Bench) -> int:
+    """How often another task had its turn during a reload."""
     turns = 0
 
     async def others() -> None:
@@ -312,6 +309,15 @@ async def test_calls_are_answered_while_a_candidate_is_tried(bench: Bench) -> No
         nursery.start_soon(others)
         await app.reloaded(bench.parts)
         nursery.cancel_scope.cancel()
+    return turns
+
+
+async def test_calls_are_answered_while_a_candidate_is_tried(bench: Bench) -> None:
+    rules = Path(bench.places.config) / "rules"
+    rules.mkdir()
+    examples = ", ".join(f"deploytool x{number}" for number in range(40))
+    (rules / "mine.yaml").write_text(PACK.replace("[deploytool prod]", f"[{examples}]"))
+    turns = await turns_while_reloading(bench)
 
     assert turns >= 40  # a turn between any two examples
 
@@ -322,18 +328,7 @@ async def test_calls_are_answered_while_rules_are_compiled(bench: Bench) -> None
     one = PACK.partition("rules:\n")[2].replace("    denies: [deploytool prod]\n", "")
     many = "".join(one.replace("mine.deploy", f"mine.deploy-{number}") for number in range(40))
     (rules / "mine.yaml").write_text(f"version: 1\ncategory: mine\nrules:\n{many}")
-    turns = 0
-
-    async def others() -> None:
-        nonlocal turns
-        while True:
-            turns += 1
-            await trio.lowlevel.checkpoint()
-
-    async with trio.open_nursery() as nursery:
-        nursery.start_soon(others)
-        await app.reloaded(bench.parts)
-        nursery.cancel_scope.cancel()
+    turns = await turns_while_reloading(bench)
 
     assert bench.engine.rules.entry("mine.deploy-39") is not None
     assert turns >= 40  # a turn between any two rules

@@ -29,7 +29,15 @@ from latch_contracts.facts import (
 from latchd.shell import flows, structure
 from latchd.shell.child import is_open, program_name, suspected_tail
 from latchd.shell.dormant import list_dormant
-from latchd.shell.grammar import Context, Description, Target, describe, network_fact, path_fact
+from latchd.shell.grammar import (
+    Context,
+    Description,
+    Target,
+    code_source,
+    describe,
+    network_fact,
+    path_fact,
+)
 from latchd.shell.launcher_tables import LAUNCHERS
 from latchd.shell.listing import LIMITS, Full, Listing, Raw, Scope
 from latchd.shell.parse import HOLE, from_bytes_view, to_bytes_view
@@ -66,6 +74,8 @@ def analyze(command: str, *, cwd: str = "", home: str = "") -> ActionFacts:
         return _nothing(Status.LIMIT_EXCEEDED, Issue.DEPTH_LIMIT, cwd, home)
     except Exception:
         return _nothing(Status.INVALID, Issue.INTERNAL_PARSER_FAILURE, cwd, home)
+    finally:
+        code_source.forget()
 
 
 def _nothing(status: Status, issue: Issue, cwd: str, home: str) -> ActionFacts:

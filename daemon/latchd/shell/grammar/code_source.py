@@ -1,6 +1,7 @@
 """An inline program read once: its tokens, its calls, and the literal texts its expressions are.
 
-One analysis asks twice, for what a program starts and for what it does itself, so the last programs are kept.
+One analysis asks twice, for what a program starts and for what it does itself, so the last programs are kept
+until it ends: no text of a judged call outlives it.
 """
 
 from __future__ import annotations
@@ -43,6 +44,11 @@ _OWN_SPELLING: Final = frozenset(("python", "node", "perl", "ruby", "php", "juli
 def source(code: str, language: str) -> Source:
     """Read a program; a hole in it is NUL."""
     return _source(code, language if language in _OWN_SPELLING else "other")
+
+
+def forget() -> None:
+    """Keep nothing of what was read: an analysis is over."""
+    _source.cache_clear()
 
 
 @functools.lru_cache(maxsize=2)

@@ -5,7 +5,6 @@ Strings and comments are skipped, statements are read by their first words.
 
 from __future__ import annotations
 
-import functools
 import re
 from typing import Final
 
@@ -31,7 +30,6 @@ _PIECE: Final = re.compile(
 )
 
 
-@functools.lru_cache(maxsize=4)  # one text is asked what it does and what it loses
 def statements(text: str) -> tuple[tuple[str, ...], ...]:
     """Words of each statement, upper-case; a quoted part is a Q. MySQL runs what stands in `/*! … */`."""
     found: list[list[str]] = [[]]
